@@ -13,6 +13,18 @@ std::string place(const Round& round) {
   return "Round " + std::to_string(round.index) + " of request " + std::to_string(round.request) + ", lane " +
          std::to_string(round.lane);
 }
+
+// Rows of a lane in a verification. Asked before anything is allocated for them.
+int checked_rows_per_lane(const BackendOptions& backend, int draft_tokens) {
+  if (draft_tokens < 0 || draft_tokens > kMaxDraft)
+    throw InputError("--draft-tokens is " + std::to_string(draft_tokens) + "; it must be 0 to " +
+                     std::to_string(kMaxDraft) + ".");
+  if (backend.n_lanes * (draft_tokens + 1) > backend.n_slots)
+    throw InputError("A verification of " + std::to_string(backend.n_lanes) + " sequences with " +
+                     std::to_string(draft_tokens + 1) + " rows each exceeds the step of " +
+                     std::to_string(backend.n_slots) + " rows; lower --batch or --draft-tokens.");
+  return draft_tokens + 1;
+}
 }  // namespace
 
 Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOptions& options, Observer& observer)
@@ -21,7 +33,7 @@ Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOp
       options_(options),
       observer_(observer),
       accept_rule_(options.steps.accept != nullptr ? options.steps.accept : options.verifier->accept),
-      rows_per_lane_(options.draft_tokens + 1),
+      rows_per_lane_(checked_rows_per_lane(backend.options(), options.draft_tokens)),
       lanes_(static_cast<std::size_t>(backend.options().n_lanes)),
       logits_(lanes_.size() * static_cast<std::size_t>(rows_per_lane_) *
               static_cast<std::size_t>(backend.config().vocab_size)),
@@ -31,13 +43,6 @@ Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOp
                options.verifier->draft_draw, options.seed,
                options.stop_at_eos ? backend.config().eos : std::vector<TokenId>{}, backend.options().n_threads),
       completions_(requests.size()) {
-  if (options.draft_tokens < 0 || options.draft_tokens > kMaxDraft)
-    throw InputError("--draft-tokens is " + std::to_string(options.draft_tokens) + "; it must be 0 to " +
-                     std::to_string(kMaxDraft) + ".");
-  if (backend.options().n_lanes * rows_per_lane_ > backend.options().n_slots)
-    throw InputError("A verification of " + std::to_string(backend.options().n_lanes) + " sequences with " +
-                     std::to_string(rows_per_lane_) + " rows each exceeds the step of " +
-                     std::to_string(backend.options().n_slots) + " rows; lower --batch or --draft-tokens.");
   for (const Request& request : requests) check_request(request);
   drafts_.reserve(lanes_.size());
   for (std::size_t i = 0; i < requests.size(); ++i) completions_[i].request = requests[i].id;
@@ -61,6 +66,14 @@ void Batch::check_request(const Request& request) const {
 }
 
 bool Batch::admit() {
+  while (!observer_.is_cancelled()) {
+    if (admit_waiting()) continue;  // a request may end with its first token
+    return std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.request != nullptr; });
+  }
+  return false;
+}
+
+bool Batch::admit_waiting() {
   std::vector<int> new_lanes;
   for (int i = 0; i < static_cast<int>(lanes_.size()) && n_admitted_ < requests_.size(); ++i) {
     Lane& lane = lanes_[static_cast<std::size_t>(i)];
@@ -73,12 +86,9 @@ bool Batch::admit() {
     backend_.reset(i, lane.request->id);
     new_lanes.push_back(i);
   }
-  if (!new_lanes.empty()) {
-    prefill(new_lanes);
-    return admit();  // a request may end with its first token
-  }
-  return !observer_.is_cancelled() &&
-         std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.request != nullptr; });
+  if (new_lanes.empty()) return false;
+  prefill(new_lanes);
+  return true;
 }
 
 void Batch::prefill(std::span<const int> new_lanes) {
@@ -143,6 +153,7 @@ std::span<LaneDraft> Batch::begin_round(int draft_tokens) {
 }
 
 void Batch::verify(int reused_layers) {
+  reused_layers_ = reused_layers;
   rows_.clear();
   std::vector<Row>& rows = rows_;
   std::vector<Row> shallow;  // rows the draft has not taken through the reused layers: the last of each lane
@@ -217,12 +228,21 @@ void Batch::commit_lane(LaneDraft& draft) {
     round.stop = stop_after(lane, lane.tokens.back());
   }
   round.emitted = std::span(lane.tokens).subspan(n_before);
-  backend_.trim(draft.lane, options_.steps.kept_entries(static_cast<int>(lane.tokens.size())));
+  round.n_reused_rows = reused_layers_ > 0 ? round.n_drafted() : 0;
+  trim(round, options_.steps.kept_entries(static_cast<int>(lane.tokens.size())));
   round.kv_before = lane.kv_before;
   round.kv_after = backend_.kv().of(draft.lane);
   check_round(lane, round);
   observer_.round(round);
   if (round.stop != StopReason::kNone) finish(lane, round.stop);
+}
+
+void Batch::trim(const Round& round, int length) {
+  try {
+    backend_.trim(round.lane, length);
+  } catch (const StateViolation& violation) {
+    throw StateViolation(place(round) + ": " + violation.what());
+  }
 }
 
 void Batch::check_round(const Lane& lane, const Round& round) const {

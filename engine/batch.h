@@ -49,10 +49,12 @@ class Batch {
   };
 
   void check_request(const Request& request) const;
+  bool admit_waiting();
   void prefill(std::span<const int> new_lanes);
   void first_token(int lane, const float* logits);
   void make_target_laws();
   void commit_lane(LaneDraft& draft);
+  void trim(const Round& round, int length);
   void check_round(const Lane& lane, const Round& round) const;
   StopReason stop_after(const Lane& lane, TokenId token) const;
   void finish(Lane& lane, StopReason reason);
@@ -64,6 +66,7 @@ class Batch {
   Observer& observer_;
   AcceptRule accept_rule_;
   int rows_per_lane_;  ///< draft_tokens + 1
+  int reused_layers_ = 0;  ///< of the round under way
   std::size_t n_admitted_ = 0;
   std::vector<Lane> lanes_;
   std::vector<LaneDraft> drafts_;  ///< of the busy lanes

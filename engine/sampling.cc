@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <limits>
 #include <string>
@@ -13,7 +14,9 @@ namespace specbench::engine {
 
 void validate(const SamplingParams& params) {
   const auto refuse = [](const char* option, double value, const char* range) {
-    throw InputError(std::string("--") + option + " is " + std::to_string(value) + "; it must be " + range + ".");
+    char text[32];  // the shortest form: 1e-05 must not read as zero, nor -1 as -1.000000
+    (void)std::snprintf(text, sizeof text, "%.10g", value);
+    throw InputError(std::string("--") + option + " is " + text + "; it must be " + range + ".");
   };
   if (!(params.temperature >= 0.0) || params.temperature > 100.0)
     refuse("temperature", params.temperature, "0 (greedy) to 100");

@@ -281,7 +281,8 @@ void gate_block(const float* HWY_RESTRICT sums, int n, int stride, float* HWY_RE
   for (int i = 0; i < kBlock / 2; i += kLanes) {
     const auto gate = hn::Load(d, sums + i);
     const auto up = hn::Load(d, sums + kBlock / 2 + i);
-    const auto e = hn::Exp(d, hn::Neg(gate));
+    // Above its range of 104 hn::Exp gives anything; e^100 is infinite already, and the gate then shuts.
+    const auto e = hn::Exp(d, hn::Min(hn::Neg(gate), hn::Set(d, 100.0F)));
     hn::Store(hn::Mul(hn::Div(gate, hn::Add(hn::Set(d, 1.0F), e)), up), d, result + i);
   }
   for (int i = 0; i < n; ++i) out[static_cast<std::ptrdiff_t>(i) * stride] = result[i];

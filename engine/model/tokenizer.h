@@ -1,4 +1,5 @@
-// Byte-level BPE as Hugging Face's tokenizer.json describes it. Reads text, never changes it: decode(encode(t)) == t.
+// Byte-level BPE as Hugging Face's tokenizer.json describes it. Reads text, never changes it: decode(encode(t)) == t, but
+// for the space that a file with add_prefix_space puts in front.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +26,8 @@ class Tokenizer {
   /// Text to ids. Text that spells a special token gives that token. Adds no BOS. Any bytes are accepted.
   std::vector<TokenId> encode(std::string_view text) const;
 
-  /// Ids to bytes, special tokens spelled out. Throws InputError on an id outside [0, size).
+  /// Ids to bytes, special tokens spelled out. Throws InputError on an id outside [0, size);
+  /// an id within that the file leaves out has no bytes.
   std::string decode(std::span<const TokenId> ids) const;
 
   int size() const;  ///< largest id + 1

@@ -1,0 +1,49 @@
+// Read-only access to one file of a model, and the words in which its faults are told. Never maps
+// memory: a file that shrinks while it is read is an error, not a signal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace specbench::engine {
+
+class InputFile {
+ public:
+  /// Throws InputError if the path is missing, is not a regular file, or cannot be opened.
+  explicit InputFile(const std::filesystem::path& path);
+  ~InputFile();
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+
+  const std::string& name() const { return name_; }  ///< the path as given
+  std::uint64_t size() const { return size_; }       ///< bytes, taken when the file was opened
+
+  /// Fills `out` from `offset` on. Throws InputError where the file ends earlier or cannot be read.
+  void read(std::uint64_t offset, std::span<std::byte> out) const;
+
+  /// FNV-1a (64 bits) of the whole file, carried on from `hash`.
+  std::uint64_t hash(std::uint64_t hash) const;
+
+ private:
+  std::string name_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+inline constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;  ///< FNV-1a of nothing
+
+/// FNV-1a, 64 bits, byte by byte (http://www.isthe.com/chongo/tech/comp/fnv/).
+std::uint64_t fnv1a(std::uint64_t hash, std::span<const std::byte> bytes);
+
+/// The whole file. Throws InputError as InputFile does, and if it is empty or larger than
+/// `max_bytes`.
+std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+/// `text` in single quotes, fit for one line of a message: control bytes as '?', long text cut.
+std::string quote(std::string_view text);
+
+}  // namespace specbench::engine

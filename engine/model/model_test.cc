@@ -1,0 +1,128 @@
+#include "engine/model/model.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/model/test_files.h"
+
+namespace specbench::engine {
+namespace {
+
+using testing::ScratchFolder;
+using testing::slurp;
+using testing::wrong_error;
+
+const std::filesystem::path kAusten =
+    std::filesystem::path(SPECBENCH_SOURCE_DIR) / "engine/models/austen-10m";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) throw std::out_of_range(from);
+  return text.replace(at, from.size(), to);
+}
+
+/// A copy of austen-10m whose weights are a link.
+void copy_austen(const ScratchFolder& folder) {
+  folder.write("config.json", slurp(kAusten / "config.json"));
+  folder.write("tokenizer.json", slurp(kAusten / "tokenizer.json"));
+  std::filesystem::create_symlink(kAusten / "model.safetensors",
+                                  folder.path() / "model.safetensors");
+}
+
+TEST(Model, LoadsTheEmbeddedModel) {
+  const Model model = load_hugging_face(kAusten);
+  EXPECT_EQ(model.name, "austen-10m");
+  EXPECT_EQ(model.config.vocab_size, 4096);
+  EXPECT_EQ(model.config.max_positions, 1024);
+  EXPECT_EQ(model.config.bos, 4094);
+  EXPECT_EQ(model.config.eos, std::vector<TokenId>{4095});
+  ASSERT_EQ(model.weights.layers.size(), 12U);
+  std::size_t n_values = model.weights.embedding.data.size() + model.weights.final_norm.size();
+  for (const LayerWeights& layer : model.weights.layers) {
+    EXPECT_EQ(layer.query.n_rows, 256);
+    EXPECT_EQ(layer.key.n_rows, 128);
+    EXPECT_EQ(layer.down.n_rows, 256);
+    EXPECT_EQ(layer.down.n_cols, 704);
+    n_values += layer.attention_norm.size() + layer.ffn_norm.size();
+    for (const Matrix* matrix : {&layer.query, &layer.key, &layer.value, &layer.attention_out,
+                                 &layer.gate, &layer.up, &layer.down}) {
+      EXPECT_EQ(matrix->data.size(), static_cast<std::size_t>(matrix->n_rows) *
+                                         static_cast<std::size_t>(matrix->n_cols));
+      n_values += matrix->data.size();
+    }
+  }
+  EXPECT_EQ(n_values * 2 + 8 + 12904, std::filesystem::file_size(kAusten / "model.safetensors"));
+  EXPECT_TRUE(model.config.tied_head);
+  EXPECT_TRUE(model.weights.head.data.empty());
+  EXPECT_EQ(model.weights_dtype, "BF16");
+  EXPECT_EQ(model.weights_hash, 0xa95c185131d9ef0dULL);
+  EXPECT_EQ(model.tokenizer.size(), 4096);
+}
+
+TEST(Model, EncodesPromptsAsTheOracle) {
+  const Model model = load_hugging_face(kAusten);
+  EXPECT_EQ(model.encode_prompt("It was a truth that Mr. Bennet"),
+            (std::vector<TokenId>{4094, 1029, 304, 258, 1896, 333, 360, 46, 1208}));
+  EXPECT_EQ(model.encode_prompt("Emma had never"), (std::vector<TokenId>{4094, 1800, 338, 578}));
+  EXPECT_EQ(model.encode_prompt(""), std::vector<TokenId>{4094});
+}
+
+TEST(Model, RefusesAnEmptyPromptWithoutBos) {
+  Model model;
+  model.name = "m";
+  EXPECT_EQ(wrong_error([&] { model.encode_prompt(""); },
+                        "the prompt is empty and model m has no bos_token_id"),
+            "");
+}
+
+TEST(Model, IsNamedAfterItsDirectory) {
+  const ScratchFolder folder;
+  copy_austen(folder);
+  const std::string name = folder.path().filename().string();
+  EXPECT_EQ(load_hugging_face(folder.path() / "").name, name);
+  EXPECT_EQ(load_hugging_face(folder.path() / ".").name, name);
+}
+
+TEST(Model, RefusesDirectoriesThatAreNoModel) {
+  const ScratchFolder folder;
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path() / "no"); },
+                        "no does not exist; give a directory"),
+            "");
+  EXPECT_EQ(wrong_error([] { load_hugging_face(""); }, "model directory '' does not exist"), "");
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.write("f", "x")); }, "is not a directory"),
+            "");
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); }, "config.json does not exist"),
+            "");
+  folder.write("config.json", slurp(kAusten / "config.json"));
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); }, "tokenizer.json does not exist"),
+            "");
+  folder.write("tokenizer.json", slurp(kAusten / "tokenizer.json"));
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); }, "holds 0 *.safetensors files"),
+            "");
+}
+
+TEST(Model, RefusesPartsThatDoNotFit) {
+  const ScratchFolder folder;
+  copy_austen(folder);
+  const std::string config = slurp(kAusten / "config.json");
+  const auto expect = [&](const std::string& from, const std::string& to,
+                          const std::string& fragment) {
+    folder.write("config.json", replaced(config, from, to));
+    EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); }, fragment), "");
+  };
+  expect("\"num_hidden_layers\": 12", "\"num_hidden_layers\": 13",
+         "'model.layers.12.input_layernorm.weight' is missing");
+  expect("\"num_hidden_layers\": 12", "\"num_hidden_layers\": 11",
+         "'model.layers.11.input_layernorm.weight' is not part");
+  expect("\"vocab_size\": 4096", "\"vocab_size\": 4097", "asks for [4097, 256]");
+  expect("\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false",
+         "'lm_head.weight' is missing");
+  folder.write("config.json", config);
+  folder.write("tokenizer.json",
+               replaced(slurp(kAusten / "tokenizer.json"), "\"id\": 4095", "\"id\": 4096"));
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); },
+                        "has token ids up to 4096, but vocab_size in"),
+            "");
+}
+
+}  // namespace
+}  // namespace specbench::engine

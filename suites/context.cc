@@ -1,0 +1,117 @@
+#include "suites/context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/cpu/kernels.h"
+#include "engine/error.h"
+#include "harness/environment.h"
+
+namespace specbench::suites {
+
+namespace fs = std::filesystem;
+
+fs::path data_directory() {
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  const fs::path candidate = executable.parent_path().parent_path() / "share" / "specbench";
+  if (error || !fs::is_directory(candidate))
+    throw engine::InputError("The data folder " + candidate.string() +
+                             " is missing; keep bin/ and share/ together, or give --model and --prompts.");
+  return candidate;
+}
+
+Context open_context(const Options& options, const std::atomic<bool>& stop, Progress& progress) {
+  Context context;
+  context.options = options;
+  context.stop = &stop;
+  context.progress = &progress;
+  progress.show("reading the model", 0, 0);
+  context.model = engine::load_hugging_face(options.model.empty() ? data_directory() / "models" / "austen-10m"
+                                                                  : fs::path(options.model));
+  if (context.options.threads == 0) context.options.threads = harness::capture_environment().n_cores_usable();
+  if (context.options.draft_layers == 0) context.options.draft_layers = std::max(1, context.model.config.n_layers / 4);
+  if (options.command == Command::kSuite) {
+    context.prompts = read_prompts(options.prompts.empty() ? data_directory() / "prompts" / "austen.jsonl"
+                                                           : fs::path(options.prompts));
+    for (Prompt& prompt : context.prompts) prompt.ids = context.model.encode_prompt(prompt.text);
+  }
+  progress.clear();
+  return context;
+}
+
+int longest_sequence(const Context& context, int max_tokens) {
+  std::size_t longest = 0;
+  for (const Prompt& prompt : context.prompts) longest = std::max(longest, prompt.ids.size());
+  return static_cast<int>(longest) + max_tokens;
+}
+
+std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length, int draft_tokens,
+                                              bool poison) {
+  engine::BackendOptions options;
+  options.n_lanes = batch;
+  options.max_length = max_length;
+  options.n_slots = std::max(256, batch * (draft_tokens + 1));
+  options.n_threads = context.options.threads;
+  options.poison = poison;
+  auto backend = engine::make_backend(context.options.backend, context.model, options);
+  if (backend->name() != context.options.backend)
+    throw engine::StateViolation("The backend " + context.options.backend + " was asked for and " +
+                                 std::string(backend->name()) + " came.");
+  return backend;
+}
+
+std::unique_ptr<engine::Drafter> open_drafter(const Context& context) {
+  return engine::make_drafter(context.options.drafter, context.options.draft_layers, context.model.config);
+}
+
+engine::DecodeOptions decode_options(const Context& context, std::string_view verifier) {
+  engine::DecodeOptions options;
+  options.sampling = context.options.sampling;
+  options.verifier = &engine::find_verifier(verifier.empty() ? std::string_view(context.options.verifier) : verifier,
+                                            options.sampling);
+  options.draft_tokens = context.options.draft_tokens;
+  options.seed = context.options.seed;
+  return options;
+}
+
+results::Record start_record(const Context& context) {
+  const Options& o = context.options;
+  const engine::ModelConfig& c = context.model.config;
+  results::Record record;
+  record.suite = o.command == Command::kSuite ? o.suite : o.command == Command::kGenerate ? "generate" : "info";
+  record.command_line = o.command_line;
+  record.options = {{"backend", o.backend}, {"threads", std::int64_t{o.threads}}};
+  if (o.command != Command::kInfo) {
+    const results::Entries decoding = {{"drafter", o.drafter},
+                                       {"draft_layers", std::int64_t{o.draft_layers}},
+                                       {"draft_tokens", std::int64_t{o.draft_tokens}},
+                                       {"verifier", o.verifier},
+                                       {"temperature", o.sampling.temperature},
+                                       {"top_k", std::int64_t{o.sampling.top_k}},
+                                       {"top_p", o.sampling.top_p},
+                                       {"min_p", o.sampling.min_p},
+                                       {"seed", std::to_string(o.seed)}};
+    record.options.insert(record.options.end(), decoding.begin(), decoding.end());
+  }
+  const harness::Environment environment = harness::capture_environment();
+  record.started_utc = environment.date_utc;
+  for (const auto& [key, value] : harness::describe(environment))
+    record.environment.emplace_back(key, value ? results::Value(*value) : results::Value());
+  record.environment.emplace_back("vector_target", std::string(engine::vector_target()));
+  record.model = {{"name", context.model.name},
+                  {"hash", fmt::format("{:016x}", context.model.weights_hash)},
+                  {"dtype", context.model.weights_dtype},
+                  {"layers", std::int64_t{c.n_layers}},
+                  {"width", std::int64_t{c.width}},
+                  {"heads", std::int64_t{c.n_heads}},
+                  {"kv_heads", std::int64_t{c.n_kv_heads}},
+                  {"head_dim", std::int64_t{c.head_dim}},
+                  {"ffn_width", std::int64_t{c.ffn_width}},
+                  {"vocabulary", std::int64_t{c.vocab_size}},
+                  {"max_positions", std::int64_t{c.max_positions}}};
+  return record;
+}
+
+}  // namespace specbench::suites

@@ -1,0 +1,51 @@
+// What every suite starts from: options with their defaults filled in, the model, the prompts, and the record it writes to.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/decode.h"
+#include "engine/drafter.h"
+#include "engine/model/model.h"
+#include "results/record.h"
+#include "suites/options.h"
+#include "suites/progress.h"
+#include "suites/prompts.h"
+
+namespace specbench::suites {
+
+struct Context {
+  Options options;  ///< threads, draft_layers and max_tokens resolved
+  engine::Model model;
+  std::vector<Prompt> prompts;
+  const std::atomic<bool>* stop = nullptr;  ///< set by Ctrl-C
+  Progress* progress = nullptr;
+};
+
+/// Folder share/specbench that belongs to this executable: beside its bin/ folder. Throws engine::InputError if it cannot be found.
+std::filesystem::path data_directory();
+
+/// Loads the model and the prompts that the options name. Throws engine::InputError.
+Context open_context(const Options& options, const std::atomic<bool>& stop, Progress& progress);
+
+/// Length of the longest sequence over all prompts with max_tokens more.
+int longest_sequence(const Context& context, int max_tokens);
+
+/// The named backend, asserted to be the one that runs. batch lanes, sequences up to max_length, draft_tokens drafts a round.
+std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length, int draft_tokens,
+                                              bool poison = false);
+
+std::unique_ptr<engine::Drafter> open_drafter(const Context& context);
+
+/// Decoding as the options say, with the given verifier ("": the options').
+engine::DecodeOptions decode_options(const Context& context, std::string_view verifier = "");
+
+/// A record with everything but results: options, environment, build, model.
+results::Record start_record(const Context& context);
+
+}  // namespace specbench::suites
