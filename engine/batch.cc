@@ -10,8 +10,8 @@ namespace specbench::engine {
 
 namespace {
 std::string place(const Round& round) {
-  return "Round " + std::to_string(round.index) + " of request " + std::to_string(round.request) + ", lane " +
-         std::to_string(round.lane);
+  return "Round " + std::to_string(round.index) + " of request " + std::to_string(round.request) +
+         ", lane " + std::to_string(round.lane);
 }
 
 // Rows of a lane in a verification. Asked before anything is allocated for them.
@@ -27,21 +27,24 @@ int checked_rows_per_lane(const BackendOptions& backend, int draft_tokens) {
 }
 }  // namespace
 
-Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOptions& options, Observer& observer)
+Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOptions& options,
+             Observer& observer)
     : backend_(backend),
       requests_(requests),
       options_(options),
       observer_(observer),
-      accept_rule_(options.steps.accept != nullptr ? options.steps.accept : options.verifier->accept),
+      accept_rule_(options.steps.accept != nullptr ? options.steps.accept
+                                                   : options.verifier->accept),
       rows_per_lane_(checked_rows_per_lane(backend.options(), options.draft_tokens)),
       lanes_(static_cast<std::size_t>(backend.options().n_lanes)),
       logits_(lanes_.size() * static_cast<std::size_t>(rows_per_lane_) *
               static_cast<std::size_t>(backend.config().vocab_size)),
       target_laws_(backend.options().n_lanes * rows_per_lane_, backend.config().vocab_size),
       residuals_(backend.options().n_lanes, backend.config().vocab_size),
-      sampler_(backend.options().n_lanes, options.draft_tokens, backend.config().vocab_size, options.sampling,
-               options.verifier->draft_draw, options.seed,
-               options.stop_at_eos ? backend.config().eos : std::vector<TokenId>{}, backend.options().n_threads),
+      sampler_(backend.options().n_lanes, options.draft_tokens, backend.config().vocab_size,
+               options.sampling, options.verifier->draft_draw, options.seed,
+               options.stop_at_eos ? backend.config().eos : std::vector<TokenId>{},
+               backend.options().n_threads),
       completions_(requests.size()) {
   for (const Request& request : requests) check_request(request);
   drafts_.reserve(lanes_.size());
@@ -52,12 +55,15 @@ void Batch::check_request(const Request& request) const {
   const auto need = [&](bool is_right, const std::string& sentence) {
     if (!is_right) throw InputError("Request " + std::to_string(request.id) + ": " + sentence);
   };
-  need(!request.prompt.empty(), "the prompt is empty and the model has no BOS token; give at least one token.");
-  need(request.max_tokens >= 1, "--max-tokens is " + std::to_string(request.max_tokens) + "; it must be at least 1.");
+  need(!request.prompt.empty(),
+       "the prompt is empty and the model has no BOS token; give at least one token.");
+  need(request.max_tokens >= 1,
+       "--max-tokens is " + std::to_string(request.max_tokens) + "; it must be at least 1.");
   const auto length = static_cast<std::int64_t>(request.prompt.size()) + request.max_tokens;
   need(length <= backend_.options().max_length,
-       std::to_string(request.prompt.size()) + " prompt tokens and " + std::to_string(request.max_tokens) +
-           " more exceed the " + std::to_string(backend_.options().max_length) +
+       std::to_string(request.prompt.size()) + " prompt tokens and " +
+           std::to_string(request.max_tokens) + " more exceed the " +
+           std::to_string(backend_.options().max_length) +
            " positions there are; shorten the prompt or --max-tokens.");
   for (const TokenId id : request.prompt)
     need(id >= 0 && id < backend_.config().vocab_size,
@@ -68,7 +74,8 @@ void Batch::check_request(const Request& request) const {
 bool Batch::admit() {
   while (!observer_.is_cancelled()) {
     if (admit_waiting()) continue;  // a request may end with its first token
-    return std::any_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.request != nullptr; });
+    return std::any_of(lanes_.begin(), lanes_.end(),
+                       [](const Lane& lane) { return lane.request != nullptr; });
   }
   return false;
 }
@@ -80,7 +87,8 @@ bool Batch::admit_waiting() {
     if (lane.request != nullptr) continue;
     lane.request = &requests_[n_admitted_];
     lane.n_request = n_admitted_++;
-    lane.tokens.reserve(lane.request->prompt.size() + static_cast<std::size_t>(lane.request->max_tokens));
+    lane.tokens.reserve(lane.request->prompt.size() +
+                        static_cast<std::size_t>(lane.request->max_tokens));
     lane.tokens = lane.request->prompt;
     lane.n_rounds = 0;
     backend_.reset(i, lane.request->id);
@@ -99,14 +107,16 @@ void Batch::prefill(std::span<const int> new_lanes) {
     backend_.forward(rows, 0, backend_.config().n_layers);
     backend_.logits(last_rows, logits_.data());
     for (std::size_t i = 0; i < last_rows.size(); ++i)
-      first_token(last_rows[i].lane, logits_.data() + i * static_cast<std::size_t>(backend_.config().vocab_size));
+      first_token(last_rows[i].lane,
+                  logits_.data() + i * static_cast<std::size_t>(backend_.config().vocab_size));
     rows.clear();
     last_rows.clear();
   };
   for (const int i : new_lanes) {
     const std::vector<TokenId>& prompt = lanes_[static_cast<std::size_t>(i)].request->prompt;
     for (int pos = 0; pos < static_cast<int>(prompt.size()); ++pos) {
-      rows.push_back({i, pos, prompt[static_cast<std::size_t>(pos)], static_cast<int>(rows.size())});
+      rows.push_back(
+          {i, pos, prompt[static_cast<std::size_t>(pos)], static_cast<int>(rows.size())});
       if (pos + 1 == static_cast<int>(prompt.size())) last_rows.push_back(rows.back());
       if (rows.size() == n_slots) flush();
     }
@@ -118,8 +128,8 @@ void Batch::first_token(int i, const float* logits) {
   Lane& lane = lanes_[static_cast<std::size_t>(i)];
   const int n_prompt = static_cast<int>(lane.tokens.size());
   const int at = i * rows_per_lane_;
-  const Law law = make_law(logits, backend_.config().vocab_size, options_.sampling, target_laws_.weights(at),
-                           target_laws_.chunk_sums(at));
+  const Law law = make_law(logits, backend_.config().vocab_size, options_.sampling,
+                           target_laws_.weights(at), target_laws_.chunk_sums(at));
   const TokenId token =
       options_.verifier->plain(law, round_coins(options_.seed, lane.request->id, n_prompt, 0));
   lane.tokens.push_back(token);
@@ -156,11 +166,13 @@ void Batch::verify(int reused_layers) {
   reused_layers_ = reused_layers;
   rows_.clear();
   std::vector<Row>& rows = rows_;
-  std::vector<Row> shallow;  // rows the draft has not taken through the reused layers: the last of each lane
+  std::vector<Row>
+      shallow;  // rows the draft has not taken through the reused layers: the last of each lane
   for (const LaneDraft& draft : drafts_) {
     const int n = static_cast<int>(draft.drafted.size());
     for (int i = 0; i <= n; ++i)
-      rows.push_back({draft.lane, draft.newest_pos + i, i == 0 ? draft.newest : draft.drafted[static_cast<std::size_t>(i - 1)],
+      rows.push_back({draft.lane, draft.newest_pos + i,
+                      i == 0 ? draft.newest : draft.drafted[static_cast<std::size_t>(i - 1)],
                       draft.first_slot + i});
     if (reused_layers > 0) shallow.push_back(rows.back());
   }
@@ -171,14 +183,16 @@ void Batch::verify(int reused_layers) {
 }
 
 void Batch::make_target_laws() {
-  for (const LaneDraft& draft : drafts_) lane_of(draft).target_laws.resize(draft.drafted.size() + 1);
+  for (const LaneDraft& draft : drafts_)
+    lane_of(draft).target_laws.resize(draft.drafted.size() + 1);
   parallel_for(static_cast<int>(rows_.size()), backend_.options().n_threads, [&](int i) {
     const Row& row = rows_[static_cast<std::size_t>(i)];
     Lane& lane = lanes_[static_cast<std::size_t>(row.lane)];
     const std::size_t at = static_cast<std::size_t>(row.pos) + 1 - lane.tokens.size();
     lane.target_laws[at] =
-        make_law(logits_.data() + static_cast<std::ptrdiff_t>(i) * backend_.config().vocab_size, backend_.config().vocab_size,
-                 options_.sampling, target_laws_.weights(row.slot), target_laws_.chunk_sums(row.slot));
+        make_law(logits_.data() + static_cast<std::ptrdiff_t>(i) * backend_.config().vocab_size,
+                 backend_.config().vocab_size, options_.sampling, target_laws_.weights(row.slot),
+                 target_laws_.chunk_sums(row.slot));
   });
 }
 
@@ -188,8 +202,9 @@ void Batch::accept() {
     Lane& lane = lane_of(draft);
     lane.coins = options_.steps.coins(options_.seed, draft.request, draft.newest_pos + 1,
                                       static_cast<int>(draft.drafted.size()));
-    lane.acceptance = accept_rule_({draft.drafted, draft.laws, lane.target_laws}, lane.coins,
-                                   {residuals_.weights(draft.lane), residuals_.chunk_sums(draft.lane)});
+    lane.acceptance =
+        accept_rule_({draft.drafted, draft.laws, lane.target_laws}, lane.coins,
+                     {residuals_.weights(draft.lane), residuals_.chunk_sums(draft.lane)});
   });
 }
 
@@ -197,7 +212,8 @@ void Batch::sample() {
   for (const LaneDraft& draft : drafts_) {
     Lane& lane = lane_of(draft);
     lane.coins = round_coins(options_.seed, draft.request, draft.newest_pos + 1, 0);
-    lane.acceptance = {0, options_.verifier->plain(lane.target_laws.front(), lane.coins), Source::kBonus, false};
+    lane.acceptance = {0, options_.verifier->plain(lane.target_laws.front(), lane.coins),
+                       Source::kBonus, false};
   }
 }
 
@@ -250,14 +266,17 @@ void Batch::check_round(const Lane& lane, const Round& round) const {
   backend_.kv().check(round.lane, round.request, n_committed - 1, round.first_pos - 1, round.index);
   const int expected = round.n_accepted + (round.is_cut ? 0 : 1);
   if (static_cast<int>(round.emitted.size()) != expected)
-    throw StateViolation(place(round) + ": emitted " + std::to_string(round.emitted.size()) + " tokens, accepted " +
-                         std::to_string(round.n_accepted) + "; " + std::to_string(expected) + " were due.");
+    throw StateViolation(place(round) + ": emitted " + std::to_string(round.emitted.size()) +
+                         " tokens, accepted " + std::to_string(round.n_accepted) + "; " +
+                         std::to_string(expected) + " were due.");
   if (lane.n_emitted() > lane.request->max_tokens)
-    throw StateViolation(place(round) + ": " + std::to_string(lane.n_emitted()) + " tokens emitted, " +
-                         std::to_string(lane.request->max_tokens) + " allowed.");
+    throw StateViolation(place(round) + ": " + std::to_string(lane.n_emitted()) +
+                         " tokens emitted, " + std::to_string(lane.request->max_tokens) +
+                         " allowed.");
   for (std::size_t i = 0; i < round.emitted.size(); ++i) {
     const TokenId id = round.emitted[i];
-    if (id < 0 || id >= backend_.config().vocab_size || !(round.proposal.target_laws[i].prob(id) > 0.0))
+    if (id < 0 || id >= backend_.config().vocab_size ||
+        !(round.proposal.target_laws[i].prob(id) > 0.0))
       throw StateViolation(place(round) + ": token " + std::to_string(id) + " at position " +
                            std::to_string(round.first_pos + static_cast<int>(i)) +
                            " was emitted though the target gives it probability zero.");
@@ -272,14 +291,16 @@ std::vector<Completion> Batch::take_completions() {
 
 StopReason Batch::stop_after(const Lane& lane, TokenId token) const {
   const std::vector<TokenId>& eos = backend_.config().eos;
-  if (options_.stop_at_eos && std::find(eos.begin(), eos.end(), token) != eos.end()) return StopReason::kEos;
+  if (options_.stop_at_eos && std::find(eos.begin(), eos.end(), token) != eos.end())
+    return StopReason::kEos;
   return lane.n_emitted() >= lane.request->max_tokens ? StopReason::kMaxTokens : StopReason::kNone;
 }
 
 void Batch::finish(Lane& lane, StopReason reason) {
   Completion& completion = completions_[lane.n_request];
-  completion.tokens.assign(lane.tokens.begin() + static_cast<std::ptrdiff_t>(lane.request->prompt.size()),
-                           lane.tokens.end());
+  completion.tokens.assign(
+      lane.tokens.begin() + static_cast<std::ptrdiff_t>(lane.request->prompt.size()),
+      lane.tokens.end());
   completion.stop = reason;
   lane.request = nullptr;
 }

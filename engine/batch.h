@@ -1,5 +1,6 @@
-// The lanes of a decoding run and the steps of a round over all of them. A lane carries one request from its prompt to its stop,
-// then takes the next. Private to the engine: decode.cc reads as its table of contents.
+// The lanes of a decoding run and the steps of a round over all of them. A lane carries one request
+// from its prompt to its stop, then takes the next. Private to the engine: decode.cc reads as its
+// table of contents.
 #pragma once
 
 #include <span>
@@ -11,15 +12,19 @@ namespace specbench::engine {
 
 class Batch {
  public:
-  Batch(Backend& backend, std::span<const Request> requests, const DecodeOptions& options, Observer& observer);
+  Batch(Backend& backend, std::span<const Request> requests, const DecodeOptions& options,
+        Observer& observer);
 
-  /// Gives free lanes the next requests and prefills them; each emits its first token. False when no lane is busy.
+  /// Gives free lanes the next requests and prefills them; each emits its first token. False when
+  /// no lane is busy.
   bool admit();
 
-  /// Starts a round: one LaneDraft for each busy lane, wanting at most draft_tokens and never more than its room.
+  /// Starts a round: one LaneDraft for each busy lane, wanting at most draft_tokens and never more
+  /// than its room.
   std::span<LaneDraft> begin_round(int draft_tokens);
 
-  /// Target laws of every row of the round. Rows whose first reused_layers layers the draft has computed go on from there.
+  /// Target laws of every row of the round. Rows whose first reused_layers layers the draft has
+  /// computed go on from there.
   void verify(int reused_layers);
 
   /// Applies the verifier's rule to every lane.
@@ -28,7 +33,8 @@ class Batch {
   /// Takes each lane's one token by the plain draw: the autoregressive step.
   void sample();
 
-  /// Appends what was accepted, cuts at stops, trims the cache, asserts the invariants, delivers the rounds.
+  /// Appends what was accepted, cuts at stops, trims the cache, asserts the invariants, delivers
+  /// the rounds.
   void commit();
 
   /// What every request has emitted; a request that was cancelled keeps what it had.
@@ -65,7 +71,7 @@ class Batch {
   const DecodeOptions& options_;
   Observer& observer_;
   AcceptRule accept_rule_;
-  int rows_per_lane_;  ///< draft_tokens + 1
+  int rows_per_lane_;      ///< draft_tokens + 1
   int reused_layers_ = 0;  ///< of the round under way
   std::size_t n_admitted_ = 0;
   std::vector<Lane> lanes_;

@@ -16,8 +16,8 @@ namespace {
 using testing::Numbers;
 using testing::OwnedLaw;
 
-std::array<std::uint64_t, 2> words_of(std::uint64_t seed, std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
-                                      std::uint32_t c3) {
+std::array<std::uint64_t, 2> words_of(std::uint64_t seed, std::uint32_t c0, std::uint32_t c1,
+                                      std::uint32_t c2, std::uint32_t c3) {
   return coin_words({seed, c0, c1, c2, static_cast<Purpose>(c3 >> 24), c3 & 0xffffffU});
 }
 
@@ -56,7 +56,8 @@ TEST(Coins, OneRoundUsesEachCoinOnceAndRoundsShareOnlyTargets) {
   for (std::size_t i = 0; i < 5; ++i) once.insert({a.accept[i], a.residual[i], a.target[i]});
   once.insert({a.target[5], a.bonus});
   EXPECT_EQ(once.size(), 17U);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(a.target[i + 2], b.target[i]);  // keyed by position alone
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(a.target[i + 2], b.target[i]);  // keyed by position alone
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_FALSE(once.contains(b.accept[i]));  // same positions, another round: other coins
     EXPECT_FALSE(once.contains(b.residual[i]));
@@ -74,7 +75,8 @@ TEST(Coins, UniformHas53BitsAndNeverReachesOne) {
 }
 
 TEST(Coins, ExponentialIsNeverZeroNorInfinite) {
-  for (const std::uint64_t word : {0ULL, 1ULL, 0xfffULL, 0x1000ULL, ~0ULL >> 1, ~0ULL - 0xfff, ~0ULL}) {
+  for (const std::uint64_t word :
+       {0ULL, 1ULL, 0xfffULL, 0x1000ULL, ~0ULL >> 1, ~0ULL - 0xfff, ~0ULL}) {
     EXPECT_GT(exponential_of_word(word), 0.0) << word;
     EXPECT_LT(exponential_of_word(word), 37.0) << word;  // 53 ln 2 = 36.7
   }
@@ -85,7 +87,8 @@ TEST(Coins, KeepTheirBits) {
 }
 
 // log p + Gumbel in long double, sharing only Philox with the engine.
-TokenId coupled_oracle(const Law& law, std::uint64_t seed, std::uint32_t request, std::uint32_t pos) {
+TokenId coupled_oracle(const Law& law, std::uint64_t seed, std::uint32_t request,
+                       std::uint32_t pos) {
   TokenId best = -1;
   long double best_score = -std::numeric_limits<long double>::infinity();
   for (int id = 0; id < law.n_ids; ++id) {
@@ -94,7 +97,8 @@ TokenId coupled_oracle(const Law& law, std::uint64_t seed, std::uint32_t request
         coin_words({seed, request, 0, pos, Purpose::kCoupled, static_cast<std::uint32_t>(id) / 2});
     const long double u =
         (static_cast<long double>(words[static_cast<std::size_t>(id % 2)] >> 12) + 0.5L) * 0x1p-52L;
-    const long double score = std::log(static_cast<long double>(law.prob(id))) - std::log(-std::log(u));
+    const long double score =
+        std::log(static_cast<long double>(law.prob(id))) - std::log(-std::log(u));
     if (score > best_score) {
       best_score = score;
       best = id;
@@ -117,10 +121,12 @@ TEST(CoupledDraw, IsTheArgmaxOfLogProbPlusGumbel) {
 
 TEST(CoupledDraw, KeepsItsIds) {
   std::vector<double> w(600);
-  for (int i = 0; i < 600; ++i) w[static_cast<std::size_t>(i)] = exp_fixed(-0.01 * ((i * 37) % 600));
+  for (int i = 0; i < 600; ++i)
+    w[static_cast<std::size_t>(i)] = exp_fixed(-0.01 * ((i * 37) % 600));
   const OwnedLaw owned(w);
   const TokenId ids[] = {504, 232, 130, 487, 472, 276, 228, 68, 399, 536, 55, 570};
-  for (std::uint32_t pos = 0; pos < 12; ++pos) EXPECT_EQ(coupled_draw(owned.law, 2026, 3, pos), ids[pos]);
+  for (std::uint32_t pos = 0; pos < 12; ++pos)
+    EXPECT_EQ(coupled_draw(owned.law, 2026, 3, pos), ids[pos]);
 }
 
 TEST(CoupledDraw, PointMassesAndLonePossibleIds) {
@@ -129,7 +135,8 @@ TEST(CoupledDraw, PointMassesAndLonePossibleIds) {
     std::vector<double> w(9);
     w[static_cast<std::size_t>(only)] = 1e-300;
     const OwnedLaw owned(w);
-    for (std::uint32_t pos = 0; pos < 50; ++pos) EXPECT_EQ(coupled_draw(owned.law, 1, 2, pos), only);
+    for (std::uint32_t pos = 0; pos < 50; ++pos)
+      EXPECT_EQ(coupled_draw(owned.law, 1, 2, pos), only);
   }
 }
 

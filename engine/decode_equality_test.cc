@@ -1,4 +1,5 @@
-// What must be equal token for token: speculative and plain output under the rules that promise it, alone and in any batch.
+// What must be equal token for token: speculative and plain output under the rules that promise it,
+// alone and in any batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace specbench::engine {
 namespace {
 
-using testing::plain;
 using testing::Decoded;
-using testing::run;
+using testing::plain;
 using testing::Plan;
+using testing::run;
 
 const Model& small() {
   static const std::unique_ptr<Model> model = testing::random_model(testing::small_shape(), 17);
@@ -41,7 +42,8 @@ TEST(DecodeEquality, SpeculativeEqualsPlainForEveryDepthAndLength) {
         EXPECT_EQ(run(small(), requests(), plan(verifier, "layer-skip", k, g)).tokens(), want)
             << verifier << " k " << k << " g " << g;
     for (const char* drafter : {"null", "oracle", "uniform"})
-      EXPECT_EQ(run(small(), requests(), plan(verifier, drafter, 1, 3)).tokens(), want) << verifier << " " << drafter;
+      EXPECT_EQ(run(small(), requests(), plan(verifier, drafter, 1, 3)).tokens(), want)
+          << verifier << " " << drafter;
   }
 }
 
@@ -74,7 +76,8 @@ TEST(DecodeEquality, NoDraftIsThePlainStepUnderTheTokenRuleToo) {
 TEST(DecodeEquality, ARequestIsTheSameAloneAndInAnyBatchUnderTheTokenRule) {
   Plan s = plan("token", "layer-skip", 3, 4);
   const auto want = run(small(), requests(11), s).tokens();
-  for (std::size_t i = 0; i < 11; ++i) EXPECT_EQ(run(small(), {requests(11)[i]}, s).tokens().front(), want[i]);
+  for (std::size_t i = 0; i < 11; ++i)
+    EXPECT_EQ(run(small(), {requests(11)[i]}, s).tokens().front(), want[i]);
   for (const int n_lanes : {3, 8, 16}) {
     s.n_lanes = n_lanes;
     EXPECT_EQ(run(small(), requests(11), s).tokens(), want) << n_lanes;
@@ -121,7 +124,8 @@ TEST(DecodeEquality, FullDraftsAreAlwaysAccepted) {
       s.stop_at_eos = false;
       s.n_lanes = 2;
       for (const auto& round : run(small(), requests(), s).log.rounds) {
-        EXPECT_EQ(round.n_accepted, static_cast<int>(round.drafted.size())) << verifier << " " << drafter;
+        EXPECT_EQ(round.n_accepted, static_cast<int>(round.drafted.size()))
+            << verifier << " " << drafter;
         EXPECT_EQ(round.emitted.size(), round.drafted.size() + 1);
       }
     }
@@ -148,7 +152,8 @@ TEST(DecodeEquality, SeesFaultyRules) {
   for (const char* verifier : {"greedy", "one-hot", "coupled"}) {
     Plan s = plan(verifier, "layer-skip", 1, 4);
     const auto want = run(small(), requests(), plain(s)).tokens();
-    s.steps.accept = [](const Proposal& p, const RoundCoins& coins, const ResidualScratch& room) {  // A6: first unverified
+    s.steps.accept = [](const Proposal& p, const RoundCoins& coins,
+                        const ResidualScratch& room) {  // A6: first unverified
       if (p.drafted.empty()) return accept_coupled(p, coins, room);
       return Acceptance{1, draw(p.target_laws[1], coins.target[1]), Source::kBonus, false};
     };
@@ -156,7 +161,8 @@ TEST(DecodeEquality, SeesFaultyRules) {
     try {
       EXPECT_NE(run(small(), requests(), s).tokens(), want) << verifier;
     } catch (const std::logic_error& caught) {
-      EXPECT_NE(std::string(caught.what()).find("probability zero"), std::string::npos) << caught.what();
+      EXPECT_NE(std::string(caught.what()).find("probability zero"), std::string::npos)
+          << caught.what();
     }
   }
 }

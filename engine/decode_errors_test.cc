@@ -10,8 +10,8 @@
 namespace specbench::engine {
 namespace {
 
-using testing::run;
 using testing::Plan;
+using testing::run;
 
 const Model& small() {
   static const std::unique_ptr<Model> model = testing::random_model(testing::small_shape(), 17);
@@ -42,27 +42,32 @@ std::string refusal(const Request& request, int g = 2) {
 }
 
 TEST(DecodeErrors, RequestsThatDoNotFit) {
-  EXPECT_EQ(refusal({7, {}, 3}),
-            "Request 7: the prompt is empty and the model has no BOS token; give at least one token.");
+  EXPECT_EQ(
+      refusal({7, {}, 3}),
+      "Request 7: the prompt is empty and the model has no BOS token; give at least one token.");
   EXPECT_EQ(refusal({7, {1}, 0}), "Request 7: --max-tokens is 0; it must be at least 1.");
   EXPECT_EQ(refusal({7, {1, 2}, 255}),
-            "Request 7: 2 prompt tokens and 255 more exceed the 256 positions there are; shorten the prompt or "
+            "Request 7: 2 prompt tokens and 255 more exceed the 256 positions there are; shorten "
+            "the prompt or "
             "--max-tokens.");
-  EXPECT_EQ(refusal({7, {1, 61}, 3}), "Request 7: prompt token 61 is outside the vocabulary of 61.");
+  EXPECT_EQ(refusal({7, {1, 61}, 3}),
+            "Request 7: prompt token 61 is outside the vocabulary of 61.");
   EXPECT_EQ(refusal({7, {-1}, 3}), "Request 7: prompt token -1 is outside the vocabulary of 61.");
   EXPECT_EQ(refusal({7, {1, 2}, 254}), "no error");  // the last position may be filled
 }
 
 TEST(DecodeErrors, DraftLengths) {
   EXPECT_EQ(refusal({7, {1}, 3}, -1), "--draft-tokens is -1; it must be 0 to 63.");
-  EXPECT_EQ(refusal({7, {1}, 3}, -1000000000), "--draft-tokens is -1000000000; it must be 0 to 63.");
+  EXPECT_EQ(refusal({7, {1}, 3}, -1000000000),
+            "--draft-tokens is -1000000000; it must be 0 to 63.");
   EXPECT_EQ(refusal({7, {1}, 3}, 64), "--draft-tokens is 64; it must be 0 to 63.");
   EXPECT_EQ(refusal({7, {1}, 3}, 63), "no error");
   Plan wide = greedy("layer-skip", 2, 7);
   wide.n_lanes = 3;
   wide.n_slots = 23;
   EXPECT_EQ(sentence<InputError>({{1, {1}, 3}}, wide),
-            "A verification of 3 sequences with 8 rows each exceeds the step of 23 rows; lower --batch or "
+            "A verification of 3 sequences with 8 rows each exceeds the step of 23 rows; lower "
+            "--batch or "
             "--draft-tokens.");
   wide.n_slots = 24;
   EXPECT_EQ(sentence<InputError>({{1, {1}, 3}}, wide), "no error");
@@ -99,20 +104,24 @@ TEST(DecodeErrors, Backends) {
   options.n_threads = 1;
   options.max_length = 257;
   EXPECT_EQ(refuse("reference", options),
-            "A sequence of 257 tokens does not fit: random has 256 positions; shorten the prompt or --max-tokens.");
+            "A sequence of 257 tokens does not fit: random has 256 positions; shorten the prompt "
+            "or --max-tokens.");
 }
 
-// Fault K1: the cache is trimmed one too few. Uniform drafts are rejected, so the first round shows it.
+// Fault K1: the cache is trimmed one too few. Uniform drafts are rejected, so the first round shows
+// it.
 TEST(DecodeErrors, K1IsNamedWithRoundLayerAndBothLengths) {
   Plan s = greedy("uniform", 1, 3);
   s.steps.kept_entries = [](int n_committed) { return n_committed; };
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
-            "KV cache after round 0 of request 7, lane 0, layer 0: the cache holds 5 entries, the committed tokens "
+            "KV cache after round 0 of request 7, lane 0, layer 0: the cache holds 5 entries, the "
+            "committed tokens "
             "need 4.");
   // Where everything was accepted there is no such entry; the trim itself refuses.
   s.drafter = "oracle";
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
-            "Round 0 of request 7, lane 0: KV cache, lane 0, layer 0: trimmed to 8 entries, but it holds 7.");
+            "Round 0 of request 7, lane 0: KV cache, lane 0, layer 0: trimmed to 8 entries, but it "
+            "holds 7.");
 }
 
 // Faults K2, K7: trimmed too far, or by a negative count.
@@ -120,11 +129,13 @@ TEST(DecodeErrors, ATrimTooFarOrNegativeIsNamed) {
   Plan s = greedy("uniform", 1, 3);
   s.steps.kept_entries = [](int n_committed) { return n_committed - 2; };
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
-            "KV cache after round 0 of request 7, lane 0, layer 0: the cache holds 3 entries, the committed tokens "
+            "KV cache after round 0 of request 7, lane 0, layer 0: the cache holds 3 entries, the "
+            "committed tokens "
             "need 4.");
   s.steps.kept_entries = [](int) { return -1; };
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
-            "Round 0 of request 7, lane 0: KV cache, lane 0, layer 0: trimmed to -1 entries, but it holds 7.");
+            "Round 0 of request 7, lane 0: KV cache, lane 0, layer 0: trimmed to -1 entries, but "
+            "it holds 7.");
 }
 
 TEST(DecodeErrors, AnImpossibleTokenIsNamed) {
@@ -134,7 +145,8 @@ TEST(DecodeErrors, AnImpossibleTokenIsNamed) {
   };
   const std::string said = sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s);
   EXPECT_NE(said.find("Round 0 of request 7, lane 0: token "), std::string::npos) << said;
-  EXPECT_NE(said.find(" at position 4 was emitted though the target gives it probability zero."), std::string::npos);
+  EXPECT_NE(said.find(" at position 4 was emitted though the target gives it probability zero."),
+            std::string::npos);
 }
 
 }  // namespace

@@ -13,10 +13,10 @@
 namespace specbench::engine {
 namespace {
 
-using testing::plain;
 using testing::Decoded;
-using testing::run;
+using testing::plain;
 using testing::Plan;
+using testing::run;
 
 std::unique_ptr<Model> small(std::vector<TokenId> eos = {}) {
   auto model = testing::random_model(testing::small_shape(), 17);
@@ -35,7 +35,8 @@ Plan plan(const std::string& verifier, const std::string& drafter, int k, int g)
 }
 
 // The identities of METRICS that one decoding must satisfy, from the log against what was returned.
-void expect_identities(const Decoded& r, const std::vector<Request>& requests, int g, int n_layers) {
+void expect_identities(const Decoded& r, const std::vector<Request>& requests, int g,
+                       int n_layers) {
   std::map<std::uint32_t, std::vector<TokenId>> emitted;
   std::map<std::uint32_t, int> n_rounds, n_prompt;
   for (const auto& p : r.log.prefills) {
@@ -51,13 +52,17 @@ void expect_identities(const Decoded& r, const std::vector<Request>& requests, i
     EXPECT_LE(static_cast<int>(round.drafted.size()), g);
     EXPECT_LE(round.n_accepted, round.n_verdict);
     EXPECT_LE(round.n_verdict, static_cast<int>(round.drafted.size()));
-    EXPECT_EQ(round.emitted.size(), static_cast<std::size_t>(round.n_accepted + (round.is_cut ? 0 : 1)));
-    EXPECT_TRUE(std::equal(round.emitted.begin(), round.emitted.begin() + round.n_accepted, round.drafted.begin()));
+    EXPECT_EQ(round.emitted.size(),
+              static_cast<std::size_t>(round.n_accepted + (round.is_cut ? 0 : 1)));
+    EXPECT_TRUE(std::equal(round.emitted.begin(), round.emitted.begin() + round.n_accepted,
+                           round.drafted.begin()));
     tokens.insert(tokens.end(), round.emitted.begin(), round.emitted.end());
     // Every layer holds all committed tokens but the newest, before and after.
-    EXPECT_EQ(round.kv_before, std::vector<int>(static_cast<std::size_t>(n_layers), round.first_pos - 1));
-    EXPECT_EQ(round.kv_after, std::vector<int>(static_cast<std::size_t>(n_layers),
-                                               round.first_pos - 1 + static_cast<int>(round.emitted.size())));
+    EXPECT_EQ(round.kv_before,
+              std::vector<int>(static_cast<std::size_t>(n_layers), round.first_pos - 1));
+    EXPECT_EQ(round.kv_after,
+              std::vector<int>(static_cast<std::size_t>(n_layers),
+                               round.first_pos - 1 + static_cast<int>(round.emitted.size())));
     if (round.is_cut) {
       EXPECT_EQ(round.stop, StopReason::kEos);  // max_tokens never falls inside a block
     }
@@ -93,7 +98,8 @@ void expect_work(const std::string& drafter, int k) {
   const Decoded r = run(*model, requests, s);
   std::int64_t token_layers = 0;
   std::int64_t head_rows = static_cast<std::int64_t>(requests.size());
-  for (const Request& request : requests) token_layers += static_cast<std::int64_t>(request.prompt.size()) * 12;
+  for (const Request& request : requests)
+    token_layers += static_cast<std::int64_t>(request.prompt.size()) * 12;
   for (const auto& round : r.log.rounds) {
     const auto n = static_cast<std::int64_t>(round.drafted.size());
     const bool runs_layers = drafter == "layer-skip" || drafter == "oracle";
@@ -139,7 +145,8 @@ TEST(Decode, StopsAtTheFirstEosWhereverItFalls) {
       for (const int k : {2, 12}) {
         const Plan s = plan(verifier, "layer-skip", k, 4);
         const Decoded r = run(*model, one, s);
-        EXPECT_EQ(r.tokens().front(), std::vector<TokenId>(whole.begin(), end)) << verifier << " " << j;
+        EXPECT_EQ(r.tokens().front(), std::vector<TokenId>(whole.begin(), end))
+            << verifier << " " << j;
         EXPECT_EQ(r.completions[0].stop, StopReason::kEos);
         EXPECT_EQ(run(*model, one, plain(s)).tokens(), r.tokens());
         if (!r.log.rounds.empty()) n_cut += r.log.rounds.back().is_cut ? 1 : 0;
@@ -148,7 +155,8 @@ TEST(Decode, StopsAtTheFirstEosWhereverItFalls) {
         EXPECT_EQ(run(*model, one, on).tokens().front(), whole);
       }
     }
-    EXPECT_GT(n_cut, 0) << verifier;  // drafted and accepted EOS: the final token behind it was dropped
+    EXPECT_GT(n_cut, 0)
+        << verifier;  // drafted and accepted EOS: the final token behind it was dropped
   }
 }
 
@@ -178,7 +186,8 @@ TEST(Decode, CancelledRequestsKeepWhatTheyHave) {
   EXPECT_EQ(r.completions[2].request, requests[2].id);
 }
 
-// State (LOSSLESS, T5): the cache that drafting, verifying and trimming leave is the one a fresh prefill gives.
+// State (LOSSLESS, T5): the cache that drafting, verifying and trimming leave is the one a fresh
+// prefill gives.
 TEST(Decode, LeavesTheCacheOfAFreshPrefill) {
   const auto model = small();
   const ModelConfig& c = model->config;

@@ -39,8 +39,23 @@ class Recorder final : public Observer {
     prefills.push_back({p.request, p.n_prompt, p.token, p.law->prob(p.token), p.stop});
   }
   void round(const Round& r) override {
-    KeptRound kept{r.request, r.lane, r.index, r.first_pos, {}, {}, {}, {}, r.n_verdict, r.n_accepted, r.n_reused_rows,
-                   r.source,  r.is_cut, r.residual_was_empty, r.stop, {}, {}};
+    KeptRound kept{r.request,
+                   r.lane,
+                   r.index,
+                   r.first_pos,
+                   {},
+                   {},
+                   {},
+                   {},
+                   r.n_verdict,
+                   r.n_accepted,
+                   r.n_reused_rows,
+                   r.source,
+                   r.is_cut,
+                   r.residual_was_empty,
+                   r.stop,
+                   {},
+                   {}};
     kept.drafted.assign(r.proposal.drafted.begin(), r.proposal.drafted.end());
     kept.emitted.assign(r.emitted.begin(), r.emitted.end());
     for (std::size_t i = 0; i < kept.drafted.size(); ++i)
@@ -93,7 +108,8 @@ struct Decoded {
 
 inline Decoded run(const Model& model, const std::vector<Request>& requests, const Plan& s) {
   Decoded result;
-  result.backend = make_backend(s.backend, model, backend_options(s.n_lanes, s.n_threads, s.n_slots));
+  result.backend =
+      make_backend(s.backend, model, backend_options(s.n_lanes, s.n_threads, s.n_slots));
   result.log.cancel_after = s.cancel_after;
   DecodeOptions options;
   options.sampling.temperature = s.temperature;
@@ -106,7 +122,8 @@ inline Decoded run(const Model& model, const std::vector<Request>& requests, con
     result.completions = decode_autoregressive(*result.backend, requests, options, result.log);
   } else {
     const auto drafter = make_drafter(s.drafter, s.draft_layers, model.config);
-    result.completions = decode_speculative(*result.backend, *drafter, requests, options, result.log);
+    result.completions =
+        decode_speculative(*result.backend, *drafter, requests, options, result.log);
   }
   result.work = result.backend->work();
   return result;
@@ -123,7 +140,8 @@ inline std::vector<Request> some_requests(int n, const ModelConfig& c, int max_t
   std::vector<Request> requests;
   for (int i = 0; i < n; ++i)
     requests.push_back({static_cast<std::uint32_t>(100 + i),
-                        random_tokens(1 + i * 5 % 9, c, static_cast<std::uint64_t>(900 + i)), max_tokens + i % 3});
+                        random_tokens(1 + i * 5 % 9, c, static_cast<std::uint64_t>(900 + i)),
+                        max_tokens + i % 3});
   return requests;
 }
 

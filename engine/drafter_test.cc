@@ -20,10 +20,12 @@ std::string refusal(std::string_view name, int layers) {
 }
 
 TEST(MakeDrafter, KnowsItsNames) {
-  for (const char* name : {"layer-skip", "null", "oracle", "uniform"}) EXPECT_EQ(refusal(name, 3), "accepted");
+  for (const char* name : {"layer-skip", "null", "oracle", "uniform"})
+    EXPECT_EQ(refusal(name, 3), "accepted");
   EXPECT_EQ(refusal("Layer-Skip", 3),
             "--drafter is 'Layer-Skip'; this build has layer-skip, null, oracle and uniform.");
-  EXPECT_EQ(refusal("", 3), "--drafter is ''; this build has layer-skip, null, oracle and uniform.");
+  EXPECT_EQ(refusal("", 3),
+            "--drafter is ''; this build has layer-skip, null, oracle and uniform.");
 }
 
 TEST(MakeDrafter, RefusesLayersThatTheModelLacks) {
@@ -39,7 +41,8 @@ TEST(MakeDrafter, RefusesLayersThatTheModelLacks) {
 TEST(MakeDrafter, SaysWhatItReuses) {
   const ModelConfig shape = testing::small_shape();
   EXPECT_EQ(make_drafter("layer-skip", 5, shape)->reused_layers(), 5);
-  for (const char* name : {"null", "oracle", "uniform"}) EXPECT_EQ(make_drafter(name, 5, shape)->reused_layers(), 0);
+  for (const char* name : {"null", "oracle", "uniform"})
+    EXPECT_EQ(make_drafter(name, 5, shape)->reused_layers(), 0);
 }
 
 DraftSampler sampler(DraftDraw mode, std::vector<TokenId> eos = {}) {

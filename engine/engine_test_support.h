@@ -1,4 +1,5 @@
-// For tests and benchmarks of the engine: keyed numbers, laws that own their weights, small random models.
+// For tests and benchmarks of the engine: keyed numbers, laws that own their weights, small random
+// models.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +63,8 @@ inline std::vector<double> probs_of(const Law& law) {
 }
 
 /// Pearson's statistic; infinite where an id of probability zero was seen.
-inline double chi_squared(const std::vector<std::int64_t>& counts, const std::vector<double>& probs) {
+inline double chi_squared(const std::vector<std::int64_t>& counts,
+                          const std::vector<double>& probs) {
   std::int64_t n = 0;
   for (const std::int64_t count : counts) n += count;
   double sum = 0.0;
@@ -75,7 +77,8 @@ inline double chi_squared(const std::vector<std::int64_t>& counts, const std::ve
   return sum;
 }
 
-inline ModelConfig make_shape(int vocab, int width, int layers, int heads, int kv_heads, int dim, int ffn) {
+inline ModelConfig make_shape(int vocab, int width, int layers, int heads, int kv_heads, int dim,
+                              int ffn) {
   ModelConfig c;
   c.vocab_size = vocab;
   c.width = width;
@@ -151,7 +154,8 @@ inline std::vector<TokenId> random_tokens(int n, const ModelConfig& c, std::uint
   return tokens;
 }
 
-inline std::vector<Row> rows_of(int lane, int first_pos, const std::vector<TokenId>& tokens, int first_slot) {
+inline std::vector<Row> rows_of(int lane, int first_pos, const std::vector<TokenId>& tokens,
+                                int first_slot) {
   std::vector<Row> rows;
   for (const TokenId id : tokens) {
     const int i = static_cast<int>(rows.size());
@@ -161,7 +165,8 @@ inline std::vector<Row> rows_of(int lane, int first_pos, const std::vector<Token
 }
 
 /// Logits of every position of a sequence, each row a step of its own: what any packing must equal.
-inline std::vector<float> logits_row_by_row(Backend& backend, int lane, const std::vector<TokenId>& tokens) {
+inline std::vector<float> logits_row_by_row(Backend& backend, int lane,
+                                            const std::vector<TokenId>& tokens) {
   const auto vocab = static_cast<std::size_t>(backend.config().vocab_size);
   std::vector<float> out(tokens.size() * vocab);
   backend.reset(lane, 0);

@@ -19,7 +19,8 @@ std::string violation(const Call& call) {
   return "no violation";
 }
 
-// Two lanes of three layers and four entries; lane 1 belongs to request 7 and holds two entries in every layer.
+// Two lanes of three layers and four entries; lane 1 belongs to request 7 and holds two entries in
+// every layer.
 KvLengths filled() {
   KvLengths kv(2, 3, 4);
   kv.reset(0, 5);
@@ -57,10 +58,12 @@ TEST(KvLengths, TrimLeavesShorterLayersAlone) {
 TEST(KvLengths, AppendRefusesGapsAndRepeats) {
   KvLengths kv = filled();
   EXPECT_EQ(violation([&] { kv.append(1, 0, 3); }),
-            "KV cache, lane 1, layer 0: position 3 was written where the cache holds 2 entries; positions must be "
+            "KV cache, lane 1, layer 0: position 3 was written where the cache holds 2 entries; "
+            "positions must be "
             "consecutive.");
   EXPECT_EQ(violation([&] { kv.append(1, 0, 1); }),
-            "KV cache, lane 1, layer 0: position 1 was written where the cache holds 2 entries; positions must be "
+            "KV cache, lane 1, layer 0: position 1 was written where the cache holds 2 entries; "
+            "positions must be "
             "consecutive.");
 }
 
@@ -75,42 +78,51 @@ TEST(KvLengths, AppendRefusesWhatDoesNotFit) {
 TEST(KvLengths, AppendRefusesATokenThatHasNotPassedTheLayerAbove) {
   KvLengths kv = filled();
   EXPECT_EQ(violation([&] { kv.append(1, 2, 2); }),
-            "KV cache, lane 1, layer 2: position 2 entered before it had passed the layer above, which holds 2 "
+            "KV cache, lane 1, layer 2: position 2 entered before it had passed the layer above, "
+            "which holds 2 "
             "entries.");
   EXPECT_EQ(kv.at(1, 2), 2);  // a refused entry leaves the length alone
 }
 
 TEST(KvLengths, TrimRefusesNegativeAndGrowing) {
   KvLengths kv = filled();
-  EXPECT_EQ(violation([&] { kv.trim(1, -1); }), "KV cache, lane 1, layer 0: trimmed to -1 entries, but it holds 2.");
-  EXPECT_EQ(violation([&] { kv.trim(1, 3); }), "KV cache, lane 1, layer 0: trimmed to 3 entries, but it holds 2.");
+  EXPECT_EQ(violation([&] { kv.trim(1, -1); }),
+            "KV cache, lane 1, layer 0: trimmed to -1 entries, but it holds 2.");
+  EXPECT_EQ(violation([&] { kv.trim(1, 3); }),
+            "KV cache, lane 1, layer 0: trimmed to 3 entries, but it holds 2.");
 }
 
 TEST(KvLengths, CheckNamesRoundRequestLayerAndBothLengths) {
   KvLengths kv = filled();
   EXPECT_EQ(violation([&] { kv.check(1, 7, 2, 0, 4); }), "no violation");
   EXPECT_EQ(violation([&] { kv.check(1, 7, 3, 0, 4); }),
-            "KV cache after round 4 of request 7, lane 1, layer 0: the cache holds 2 entries, the committed tokens "
+            "KV cache after round 4 of request 7, lane 1, layer 0: the cache holds 2 entries, the "
+            "committed tokens "
             "need 3.");
   kv.append(1, 0, 2);
   kv.append(1, 1, 2);
   EXPECT_EQ(violation([&] { kv.check(1, 7, 3, 0, 4); }),
-            "KV cache after round 4 of request 7, lane 1, layer 2: the cache holds 2 entries, the committed tokens "
+            "KV cache after round 4 of request 7, lane 1, layer 2: the cache holds 2 entries, the "
+            "committed tokens "
             "need 3.");
 }
 
 TEST(KvLengths, CheckSeesSlotsOfAnotherRequest) {
   KvLengths kv = filled();
   EXPECT_EQ(violation([&] { kv.check(1, 9, 2, 1, 4); }),
-            "KV cache after round 4 of request 9, lane 1, layer 0: slot 1 was written by request 7 for position 1.");
-  EXPECT_EQ(violation([&] { kv.check(1, 9, 2, 2, 4); }), "no violation");  // only the round's slots are looked at
+            "KV cache after round 4 of request 9, lane 1, layer 0: slot 1 was written by request 7 "
+            "for position 1.");
+  EXPECT_EQ(violation([&] { kv.check(1, 9, 2, 2, 4); }),
+            "no violation");  // only the round's slots are looked at
 }
 
 // Fault K8: a lane handed on without a reset still holds the entries of the request before.
 TEST(KvLengths, CheckSeesALaneThatWasNotReset) {
   KvLengths kv = filled();
   for (int layer = 0; layer < 3; ++layer) kv.append(1, layer, 2);
-  EXPECT_NE(violation([&] { kv.check(1, 8, 1, 0, 0); }).find("holds 3 entries, the committed tokens need 1."),
+  EXPECT_NE(violation([&] {
+              kv.check(1, 8, 1, 0, 0);
+            }).find("holds 3 entries, the committed tokens need 1."),
             std::string::npos);
 }
 

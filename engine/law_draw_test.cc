@@ -19,7 +19,8 @@ constexpr double kLastCoin = 1.0 - 0x1p-53;
 
 std::vector<double> zeros(int n) { return std::vector<double>(static_cast<std::size_t>(n)); }
 
-std::vector<double> with(std::vector<double> w, std::initializer_list<std::pair<int, double>> entries) {
+std::vector<double> with(std::vector<double> w,
+                         std::initializer_list<std::pair<int, double>> entries) {
   for (const auto& [id, weight] : entries) w[static_cast<std::size_t>(id)] = weight;
   return w;
 }
@@ -57,7 +58,8 @@ TEST(Draw, NeverReturnsAnIdOfProbabilityZero) {
     for (int i = 0; i < 50; ++i) coins.push_back(1.0 - 0x1p-53 * (1 + numbers.below(64)));
     for (const double u : coins) {
       const TokenId id = draw(owned.law, u);
-      ASSERT_TRUE(id >= 0 && id < owned.law.n_ids) << id << " of " << owned.law.n_ids << " at u = " << u;
+      ASSERT_TRUE(id >= 0 && id < owned.law.n_ids)
+          << id << " of " << owned.law.n_ids << " at u = " << u;
       ASSERT_GT(owned.law.weights[id], 0.0) << id << " of " << owned.law.n_ids << " at u = " << u;
     }
   }
@@ -67,7 +69,8 @@ TEST(Draw, NeverReturnsAnIdOfProbabilityZero) {
 TEST(Draw, FallsThroughToTheLastPossibleId) {
   std::vector<double> weights = with(zeros(600), {{3, 0.25}, {300, 0.5}, {310, 0.25}});
   OwnedLaw owned(weights);
-  // A total larger than the chunks hold, as rounding might leave it, takes the walk past every chunk.
+  // A total larger than the chunks hold, as rounding might leave it, takes the walk past every
+  // chunk.
   owned.law.total = 2.0;
   EXPECT_EQ(draw(owned.law, 0.9), 310);
   // A chunk sum larger than its ids takes the walk past the ids of a chunk, but not into the next.
@@ -93,7 +96,8 @@ TEST(Draw, OfAPointMass) {
 double frequencies(const OwnedLaw& owned, const std::vector<double>& claimed, int n_draws) {
   std::vector<std::int64_t> counts(claimed.size());
   Numbers numbers(77);
-  for (int i = 0; i < n_draws; ++i) ++counts[static_cast<std::size_t>(draw(owned.law, numbers.uniform()))];
+  for (int i = 0; i < n_draws; ++i)
+    ++counts[static_cast<std::size_t>(draw(owned.law, numbers.uniform()))];
   return testing::chi_squared(counts, claimed);
 }
 

@@ -67,12 +67,16 @@ TEST(LawGolden, ExpKeepsItsBits) {
     double x;
     std::uint64_t bits;
   } golden[] = {
-      {-0x1.999999999999ap-4, 0x3fecf46d99d52b3aULL}, {-0x1.62e42fead449cp-2, 0x3fe6a09e669a7145ULL},
-      {-0x1p+0, 0x3fd78b56362cef38ULL},               {-0x1.921f9f01b866ep+1, 0x3fa62026546050afULL},
-      {-0x1.4p+4, 0x3e21b48655f37267ULL},             {-0x1.edd2f1a9fbe77p+6, 0x34cda9fb9e4ee720ULL},
+      {-0x1.999999999999ap-4, 0x3fecf46d99d52b3aULL},
+      {-0x1.62e42fead449cp-2, 0x3fe6a09e669a7145ULL},
+      {-0x1p+0, 0x3fd78b56362cef38ULL},
+      {-0x1.921f9f01b866ep+1, 0x3fa62026546050afULL},
+      {-0x1.4p+4, 0x3e21b48655f37267ULL},
+      {-0x1.edd2f1a9fbe77p+6, 0x34cda9fb9e4ee720ULL},
       {-0x1.61f3333333333p+9, 0x001a4904f4342894ULL},
   };
-  for (const auto& g : golden) EXPECT_EQ(std::bit_cast<std::uint64_t>(exp_fixed(g.x)), g.bits) << g.x;
+  for (const auto& g : golden)
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(exp_fixed(g.x)), g.bits) << g.x;
 }
 
 TEST(LawGolden, MinusLogKeepsItsBits) {
@@ -89,25 +93,30 @@ TEST(LawGolden, MinusLogKeepsItsBits) {
       {0x1.ffffde7210be9p-1, 0x3eb0c6f82d74d230ULL},
       {0x1.fffffffffffffp-1, 0x3ca0000000000000ULL},
   };
-  for (const auto& g : golden) EXPECT_EQ(std::bit_cast<std::uint64_t>(minus_log_fixed(g.u)), g.bits) << g.u;
+  for (const auto& g : golden)
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(minus_log_fixed(g.u)), g.bits) << g.u;
 }
 
 OwnedLaw golden_law() {
   std::vector<double> weights(600);
-  for (int i = 0; i < 600; ++i) weights[static_cast<std::size_t>(i)] = exp_fixed(-0.01 * ((i * 37) % 600));
+  for (int i = 0; i < 600; ++i)
+    weights[static_cast<std::size_t>(i)] = exp_fixed(-0.01 * ((i * 37) % 600));
   return OwnedLaw(weights);
 }
 
 TEST(LawGolden, SumsKeepTheirBits) {
   const OwnedLaw owned = golden_law();
   EXPECT_EQ(std::bit_cast<std::uint64_t>(owned.law.total), 0x4059101c203f21e1ULL);
-  const std::uint64_t chunks[] = {0x40458b87166e5a39ULL, 0x4045aa4cac3a4953ULL, 0x402ba991f75680d9ULL};
-  for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ(std::bit_cast<std::uint64_t>(owned.sums[c]), chunks[c]);
+  const std::uint64_t chunks[] = {0x40458b87166e5a39ULL, 0x4045aa4cac3a4953ULL,
+                                  0x402ba991f75680d9ULL};
+  for (std::size_t c = 0; c < 3; ++c)
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(owned.sums[c]), chunks[c]);
 }
 
 TEST(LawGolden, DrawsKeepTheirIds) {
   const OwnedLaw owned = golden_law();
-  const TokenId ids[] = {0, 33, 66, 105, 146, 180, 214, 260, 293, 332, 373, 407, 440, 487, 520, 556};
+  const TokenId ids[] = {0,   33,  66,  105, 146, 180, 214, 260,
+                         293, 332, 373, 407, 440, 487, 520, 556};
   for (int k = 0; k < 16; ++k) EXPECT_EQ(draw(owned.law, k / 16.0), ids[k]) << k;
 }
 
@@ -156,8 +165,8 @@ TEST(ResidualLaw, MakesUpExactlyWhatAcceptanceLacks) {
       for (int id = 0; id < n; ++id) accepted += std::min(target.law.prob(id), draft.law.prob(id));
       double l1 = 0.0;
       for (int id = 0; id < n; ++id)
-        l1 += std::fabs(std::min(target.law.prob(id), draft.law.prob(id)) + (1.0 - accepted) * r.prob(id) -
-                        target.law.prob(id));
+        l1 += std::fabs(std::min(target.law.prob(id), draft.law.prob(id)) +
+                        (1.0 - accepted) * r.prob(id) - target.law.prob(id));
       EXPECT_LT(l1, 2e-15) << n << " ids, scale " << scale;  // a few ulps of 1
     }
   }
@@ -169,8 +178,10 @@ TEST(ResidualLaw, OfPointMasses) {
   const auto residual = [&](const Law& target, const Law& draft) {
     return residual_law(target, draft, room.weights.data(), room.sums.data());
   };
-  EXPECT_EQ(testing::probs_of(residual(soft.law, testing::point_law(3, 2))), (std::vector<double>{1, 0, 0}));
-  EXPECT_EQ(testing::probs_of(residual(testing::point_law(3, 0), soft.law)), (std::vector<double>{1, 0, 0}));
+  EXPECT_EQ(testing::probs_of(residual(soft.law, testing::point_law(3, 2))),
+            (std::vector<double>{1, 0, 0}));
+  EXPECT_EQ(testing::probs_of(residual(testing::point_law(3, 0), soft.law)),
+            (std::vector<double>{1, 0, 0}));
   EXPECT_EQ(testing::probs_of(residual(testing::point_law(3, 1), testing::point_law(3, 2))),
             (std::vector<double>{0, 1, 0}));
   EXPECT_EQ(residual(soft.law, soft.law).total, 0.0);
@@ -190,7 +201,8 @@ TEST(Argmax, SmallestIdAtATie) {
 
 TEST(OrderedKey, OrdersLikeTheFloat) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
-  const float ascending[] = {-kInf, -3e38F, -2.0F, -1.0F, -1e-40F, 0.0F, 1e-45F, 1.0F, 1.0000001F, 3e38F, kInf};
+  const float ascending[] = {-kInf,  -3e38F, -2.0F,      -1.0F, -1e-40F, 0.0F,
+                             1e-45F, 1.0F,   1.0000001F, 3e38F, kInf};
   for (std::size_t i = 1; i < std::size(ascending); ++i)
     EXPECT_LT(ordered_key(ascending[i - 1]), ordered_key(ascending[i])) << ascending[i];
   EXPECT_EQ(ordered_key(-0.0F), ordered_key(0.0F));

@@ -23,7 +23,8 @@ void validate(const SamplingParams& params) {
   if (params.temperature > 0.0 && params.temperature < 0.001)
     refuse("temperature", params.temperature, "0 (greedy) or at least 0.001");
   if (params.top_k < 0) refuse("top-k", params.top_k, "0 (off) or more");
-  if (!(params.top_p > 0.0) || params.top_p > 1.0) refuse("top-p", params.top_p, "above 0 and at most 1 (off)");
+  if (!(params.top_p > 0.0) || params.top_p > 1.0)
+    refuse("top-p", params.top_p, "above 0 and at most 1 (off)");
   if (!(params.min_p >= 0.0) || params.min_p > 1.0) refuse("min-p", params.min_p, "0 (off) to 1");
 }
 
@@ -34,7 +35,8 @@ LawBuffer::LawBuffer(int n_laws, int n_ids)
 
 namespace {
 
-// Largest logit. A NaN or +inf makes the row unusable: every comparison below would go wrong silently.
+// Largest logit. A NaN or +inf makes the row unusable: every comparison below would go wrong
+// silently.
 float checked_max(const float* logits, int n_ids) {
   float largest = -std::numeric_limits<float>::infinity();
   bool has_nan = false;
@@ -43,9 +45,12 @@ float checked_max(const float* logits, int n_ids) {
     largest = logits[id] > largest ? logits[id] : largest;
   }
   if (!has_nan && std::isfinite(largest)) return largest;
-  const int at = static_cast<int>(
-      std::find_if(logits, logits + n_ids, [](float x) { return std::isnan(x) || x == HUGE_VALF; }) - logits);
-  if (at == n_ids) throw StateViolation("A row of logits is -inf everywhere: no token is possible.");
+  const int at =
+      static_cast<int>(std::find_if(logits, logits + n_ids,
+                                    [](float x) { return std::isnan(x) || x == HUGE_VALF; }) -
+                       logits);
+  if (at == n_ids)
+    throw StateViolation("A row of logits is -inf everywhere: no token is possible.");
   throw StateViolation("A row of logits is not finite: id " + std::to_string(at) + " has " +
                        std::to_string(logits[at]) + ".");
 }
@@ -55,7 +60,9 @@ std::uint64_t rank_key(const float* logits, int id) {
   return (static_cast<std::uint64_t>(ordered_key(logits[id])) << 32) |
          (0xffffffffU - static_cast<std::uint32_t>(id));
 }
-int id_of_key(std::uint64_t key) { return static_cast<int>(0xffffffffU - static_cast<std::uint32_t>(key)); }
+int id_of_key(std::uint64_t key) {
+  return static_cast<int>(0xffffffffU - static_cast<std::uint32_t>(key));
+}
 
 std::vector<std::uint64_t> keys_with_mass(const float* logits, const double* weights, int n_ids) {
   std::vector<std::uint64_t> keys;
@@ -77,8 +84,11 @@ void keep_top_k(const float* logits, int n_ids, int top_k, double* weights) {
   zero_ids_of(std::span(keys).subspan(k), weights);
 }
 
-// Mass in units of 2^-60 of the total: integers, so that the kept set does not depend on an order of addition.
-std::uint64_t fixed_mass(double weight, double total) { return static_cast<std::uint64_t>(weight / total * 0x1p60); }
+// Mass in units of 2^-60 of the total: integers, so that the kept set does not depend on an order
+// of addition.
+std::uint64_t fixed_mass(double weight, double total) {
+  return static_cast<std::uint64_t>(weight / total * 0x1p60);
+}
 
 void keep_top_p(const float* logits, int n_ids, double top_p, double* weights, double* chunk_sums) {
   const double total = sum_chunks(weights, n_ids, chunk_sums);
@@ -94,7 +104,8 @@ void keep_top_p(const float* logits, int n_ids, double top_p, double* weights, d
     if (n_kept == sorted) {
       const std::size_t next = std::min(keys.size(), std::max<std::size_t>(64, sorted * 4));
       const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(next);
-      std::partial_sort(keys.begin() + static_cast<std::ptrdiff_t>(sorted), middle, keys.end(), std::greater<>());
+      std::partial_sort(keys.begin() + static_cast<std::ptrdiff_t>(sorted), middle, keys.end(),
+                        std::greater<>());
       sorted = next;
     }
     kept += fixed_mass(weights[id_of_key(keys[n_kept])], total);
@@ -105,14 +116,16 @@ void keep_top_p(const float* logits, int n_ids, double top_p, double* weights, d
 
 }  // namespace
 
-Law make_law(const float* logits, int n_ids, const SamplingParams& params, double* weights, double* chunk_sums) {
+Law make_law(const float* logits, int n_ids, const SamplingParams& params, double* weights,
+             double* chunk_sums) {
   const float largest = checked_max(logits, n_ids);
   if (params.is_greedy()) return {nullptr, nullptr, 1.0, n_ids, argmax(logits, n_ids)};
   weigh(logits, n_ids, largest, 1.0 / params.temperature, weights);
   if (params.top_k > 0) keep_top_k(logits, n_ids, params.top_k, weights);
   if (params.top_p < 1.0) keep_top_p(logits, n_ids, params.top_p, weights, chunk_sums);
   if (params.min_p > 0.0)  // the likeliest id has weight exactly 1
-    for (int id = 0; id < n_ids; ++id) weights[id] = weights[id] >= params.min_p ? weights[id] : 0.0;
+    for (int id = 0; id < n_ids; ++id)
+      weights[id] = weights[id] >= params.min_p ? weights[id] : 0.0;
   return {weights, chunk_sums, sum_chunks(weights, n_ids, chunk_sums), n_ids, -1};
 }
 

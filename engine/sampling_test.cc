@@ -40,13 +40,16 @@ std::vector<double> naive(const std::vector<float>& logits, const SamplingParams
   const std::size_t n = logits.size();
   const double largest = *std::max_element(logits.begin(), logits.end());
   std::vector<double> probs(n);
-  for (std::size_t i = 0; i < n; ++i) probs[i] = std::exp((static_cast<double>(logits[i]) - largest) / p.temperature);
+  for (std::size_t i = 0; i < n; ++i)
+    probs[i] = std::exp((static_cast<double>(logits[i]) - largest) / p.temperature);
   renormalise(probs);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
   if (p.top_k > 0) {
-    for (std::size_t rank = static_cast<std::size_t>(p.top_k); rank < n; ++rank) probs[order[rank]] = 0.0;
+    for (std::size_t rank = static_cast<std::size_t>(p.top_k); rank < n; ++rank)
+      probs[order[rank]] = 0.0;
     renormalise(probs);
   }
   if (p.top_p < 1.0) {
@@ -71,8 +74,8 @@ void expect_same(const std::vector<float>& logits, const SamplingParams& p) {
   for (std::size_t id = 0; id < want.size(); ++id) {
     // Exponentials and sums of a few hundred terms in double: 1e-13 is some hundred ulps.
     EXPECT_NEAR(got[id], want[id], 1e-13 * want[id])
-        << "id " << id << " of " << want.size() << ", T " << p.temperature << ", top-k " << p.top_k << ", top-p "
-        << p.top_p << ", min-p " << p.min_p;
+        << "id " << id << " of " << want.size() << ", T " << p.temperature << ", top-k " << p.top_k
+        << ", top-p " << p.top_p << ", min-p " << p.min_p;
     total += got[id];
   }
   EXPECT_NEAR(total, 1.0, 1e-12);
@@ -81,16 +84,19 @@ void expect_same(const std::vector<float>& logits, const SamplingParams& p) {
 TEST(MakeLaw, AgreesWithTheDefinitionOnRandomLogits) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Numbers numbers(seed);
-    std::vector<float> logits(static_cast<std::size_t>(1 + numbers.below(seed % 5 == 0 ? 700 : 40)));
-    for (float& v : logits) v = numbers.uniform() < 0.1 ? -kInf : static_cast<float>(3.0 * numbers.spread());
+    std::vector<float> logits(
+        static_cast<std::size_t>(1 + numbers.below(seed % 5 == 0 ? 700 : 40)));
+    for (float& v : logits)
+      v = numbers.uniform() < 0.1 ? -kInf : static_cast<float>(3.0 * numbers.spread());
     logits[static_cast<std::size_t>(numbers.below(static_cast<int>(logits.size())))] = 1.5F;
     const int n = static_cast<int>(logits.size());
     const double temperature = 0.2 + 2.0 * numbers.uniform();
     const int k = 1 + numbers.below(n + 3);
     const double mass = 0.05 + 0.94 * numbers.uniform();
     const double share = 0.5 * numbers.uniform();
-    for (const SamplingParams& p : {params(temperature), params(temperature, k), params(temperature, 0, mass),
-                                    params(temperature, 0, 1.0, share), params(temperature, k, mass, share)})
+    for (const SamplingParams& p :
+         {params(temperature), params(temperature, k), params(temperature, 0, mass),
+          params(temperature, 0, 1.0, share), params(temperature, k, mass, share)})
       expect_same(logits, p);
   }
 }
@@ -169,7 +175,8 @@ TEST(MakeLaw, RefusesRowsThatAreNotFinite) {
     EXPECT_EQ(violation({1, kNan, 2}, temperature), "A row of logits is not finite: id 1 has nan.");
     EXPECT_EQ(violation({kNan}, temperature), "A row of logits is not finite: id 0 has nan.");
     EXPECT_EQ(violation({1, 2, kInf}, temperature), "A row of logits is not finite: id 2 has inf.");
-    EXPECT_EQ(violation({-kInf, kInf, kNan}, temperature), "A row of logits is not finite: id 1 has inf.");
+    EXPECT_EQ(violation({-kInf, kInf, kNan}, temperature),
+              "A row of logits is not finite: id 1 has inf.");
     EXPECT_EQ(violation({-kInf, -kInf}, temperature),
               "A row of logits is -inf everywhere: no token is possible.");
   }
@@ -188,11 +195,14 @@ TEST(Validate, NamesTheOptionItsValueAndItsRange) {
   EXPECT_EQ(refusal(params(-1)), "--temperature is -1; it must be 0 (greedy) to 100.");
   EXPECT_EQ(refusal(params(100.5)), "--temperature is 100.5; it must be 0 (greedy) to 100.");
   EXPECT_EQ(refusal(params(std::nan(""))), "--temperature is nan; it must be 0 (greedy) to 100.");
-  EXPECT_EQ(refusal(params(1e-7)), "--temperature is 1e-07; it must be 0 (greedy) or at least 0.001.");
+  EXPECT_EQ(refusal(params(1e-7)),
+            "--temperature is 1e-07; it must be 0 (greedy) or at least 0.001.");
   EXPECT_EQ(refusal(params(1, -1)), "--top-k is -1; it must be 0 (off) or more.");
   EXPECT_EQ(refusal(params(1, 0, 0.0)), "--top-p is 0; it must be above 0 and at most 1 (off).");
-  EXPECT_EQ(refusal(params(1, 0, 1.01)), "--top-p is 1.01; it must be above 0 and at most 1 (off).");
-  EXPECT_EQ(refusal(params(1, 0, std::nan(""))), "--top-p is nan; it must be above 0 and at most 1 (off).");
+  EXPECT_EQ(refusal(params(1, 0, 1.01)),
+            "--top-p is 1.01; it must be above 0 and at most 1 (off).");
+  EXPECT_EQ(refusal(params(1, 0, std::nan(""))),
+            "--top-p is nan; it must be above 0 and at most 1 (off).");
   EXPECT_EQ(refusal(params(1, 0, 1, -0.5)), "--min-p is -0.5; it must be 0 (off) to 1.");
   EXPECT_EQ(refusal(params(1, 0, 1, 2)), "--min-p is 2; it must be 0 (off) to 1.");
   for (const SamplingParams& p : {params(0), params(0.001), params(100), params(1, 5, 0.01, 1.0)})

@@ -1,4 +1,5 @@
-// The error budget of a lossless verdict: every stochastic test of a run shares one false-alarm probability.
+// The error budget of a lossless verdict: every stochastic test of a run shares one false-alarm
+// probability.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +10,25 @@
 namespace specbench::suites {
 
 inline constexpr double kFamilyAlpha = 1e-6;  ///< false alarm of a whole run
-inline constexpr int kMaxTests = 2000;        ///< stochastic tests of a run at most; fixed before any data are seen
+inline constexpr int kMaxTests =
+    2000;  ///< stochastic tests of a run at most; fixed before any data are seen
 inline constexpr double kTestAlpha = kFamilyAlpha / kMaxTests;
-inline constexpr double kBeta = 0.01;         ///< a drift of tau is missed with this probability at most
+inline constexpr double kBeta = 0.01;  ///< a drift of tau is missed with this probability at most
 
-inline constexpr double kNarrowTau = 0.01;    ///< narrow laws: drift of the emitted law, total variation
-inline constexpr double kDistanceTau = 0.02;  ///< end to end: Kolmogorov distance in the tested order
-inline constexpr double kBinsTau = 0.03;      ///< end to end: total variation over 64 bins of the transform
-inline constexpr double kRateTau = 0.01;      ///< acceptance: mean of the accept bits
-inline constexpr double kReplayTau = 5e-3;    ///< replay: certified mismatch rate
+inline constexpr double kNarrowTau =
+    0.01;  ///< narrow laws: drift of the emitted law, total variation
+inline constexpr double kDistanceTau =
+    0.02;  ///< end to end: Kolmogorov distance in the tested order
+inline constexpr double kBinsTau =
+    0.03;  ///< end to end: total variation over 64 bins of the transform
+inline constexpr double kRateTau = 0.01;    ///< acceptance: mean of the accept bits
+inline constexpr double kReplayTau = 5e-3;  ///< replay: certified mismatch rate
 
-/// A contract at the run's level. `share` is the share of emitted tokens the tested class makes up: a drift d of the class moves
-/// the emitted law by share x d, so the class needs to be known to tau / share only (at most .999).
-inline stats::Contract contract(std::string id, std::string hypothesis, double tau, double share = 1.0) {
+/// A contract at the run's level. `share` is the share of emitted tokens the tested class makes up:
+/// a drift d of the class moves the emitted law by share x d, so the class needs to be known to tau
+/// / share only (at most .999).
+inline stats::Contract contract(std::string id, std::string hypothesis, double tau,
+                                double share = 1.0) {
   const double scaled = share > 0.0 && tau / share < 0.999 ? tau / share : 0.999;
   return {std::move(id), std::move(hypothesis), kTestAlpha, scaled, kBeta, kTestAlpha};
 }

@@ -17,8 +17,9 @@ fs::path data_directory() {
   const fs::path executable = fs::read_symlink("/proc/self/exe", error);
   const fs::path candidate = executable.parent_path().parent_path() / "share" / "specbench";
   if (error || !fs::is_directory(candidate))
-    throw engine::InputError("The data folder " + candidate.string() +
-                             " is missing; keep bin/ and share/ together, or give --model and --prompts.");
+    throw engine::InputError(
+        "The data folder " + candidate.string() +
+        " is missing; keep bin/ and share/ together, or give --model and --prompts.");
   return candidate;
 }
 
@@ -28,13 +29,16 @@ Context open_context(const Options& options, const std::atomic<bool>& stop, Prog
   context.stop = &stop;
   context.progress = &progress;
   progress.show("reading the model", 0, 0);
-  context.model = engine::load_hugging_face(options.model.empty() ? data_directory() / "models" / "austen-10m"
-                                                                  : fs::path(options.model));
-  if (context.options.threads == 0) context.options.threads = harness::capture_environment().n_cores_usable();
-  if (context.options.draft_layers == 0) context.options.draft_layers = std::max(1, context.model.config.n_layers / 4);
+  context.model = engine::load_hugging_face(
+      options.model.empty() ? data_directory() / "models" / "austen-10m" : fs::path(options.model));
+  if (context.options.threads == 0)
+    context.options.threads = harness::capture_environment().n_cores_usable();
+  if (context.options.draft_layers == 0)
+    context.options.draft_layers = std::max(1, context.model.config.n_layers / 4);
   if (options.command == Command::kSuite) {
-    context.prompts = read_prompts(options.prompts.empty() ? data_directory() / "prompts" / "austen.jsonl"
-                                                           : fs::path(options.prompts));
+    context.prompts =
+        read_prompts(options.prompts.empty() ? data_directory() / "prompts" / "austen.jsonl"
+                                             : fs::path(options.prompts));
     for (Prompt& prompt : context.prompts) prompt.ids = context.model.encode_prompt(prompt.text);
   }
   progress.clear();
@@ -47,8 +51,8 @@ int longest_sequence(const Context& context, int max_tokens) {
   return static_cast<int>(longest) + max_tokens;
 }
 
-std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length, int draft_tokens,
-                                              bool poison) {
+std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length,
+                                              int draft_tokens, bool poison) {
   engine::BackendOptions options;
   options.n_lanes = batch;
   options.max_length = max_length;
@@ -63,14 +67,15 @@ std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch,
 }
 
 std::unique_ptr<engine::Drafter> open_drafter(const Context& context) {
-  return engine::make_drafter(context.options.drafter, context.options.draft_layers, context.model.config);
+  return engine::make_drafter(context.options.drafter, context.options.draft_layers,
+                              context.model.config);
 }
 
 engine::DecodeOptions decode_options(const Context& context, std::string_view verifier) {
   engine::DecodeOptions options;
   options.sampling = context.options.sampling;
-  options.verifier = &engine::find_verifier(verifier.empty() ? std::string_view(context.options.verifier) : verifier,
-                                            options.sampling);
+  options.verifier = &engine::find_verifier(
+      verifier.empty() ? std::string_view(context.options.verifier) : verifier, options.sampling);
   options.draft_tokens = context.options.draft_tokens;
   options.seed = context.options.seed;
   return options;
@@ -80,7 +85,9 @@ results::Record start_record(const Context& context) {
   const Options& o = context.options;
   const engine::ModelConfig& c = context.model.config;
   results::Record record;
-  record.suite = o.command == Command::kSuite ? o.suite : o.command == Command::kGenerate ? "generate" : "info";
+  record.suite = o.command == Command::kSuite      ? o.suite
+                 : o.command == Command::kGenerate ? "generate"
+                                                   : "info";
   record.command_line = o.command_line;
   record.options = {{"backend", o.backend}, {"threads", std::int64_t{o.threads}}};
   if (o.command != Command::kInfo) {

@@ -1,4 +1,5 @@
-// What every suite starts from: options with their defaults filled in, the model, the prompts, and the record it writes to.
+// What every suite starts from: options with their defaults filled in, the model, the prompts, and
+// the record it writes to.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,8 @@ struct Context {
   Progress* progress = nullptr;
 };
 
-/// Folder share/specbench that belongs to this executable: beside its bin/ folder. Throws engine::InputError if it cannot be found.
+/// Folder share/specbench that belongs to this executable: beside its bin/ folder. Throws
+/// engine::InputError if it cannot be found.
 std::filesystem::path data_directory();
 
 /// Loads the model and the prompts that the options name. Throws engine::InputError.
@@ -36,9 +38,10 @@ Context open_context(const Options& options, const std::atomic<bool>& stop, Prog
 /// Length of the longest sequence over all prompts with max_tokens more.
 int longest_sequence(const Context& context, int max_tokens);
 
-/// The named backend, asserted to be the one that runs. batch lanes, sequences up to max_length, draft_tokens drafts a round.
-std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length, int draft_tokens,
-                                              bool poison = false);
+/// The named backend, asserted to be the one that runs. batch lanes, sequences up to max_length,
+/// draft_tokens drafts a round.
+std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length,
+                                              int draft_tokens, bool poison = false);
 
 std::unique_ptr<engine::Drafter> open_drafter(const Context& context);
 

@@ -1,5 +1,6 @@
-// A drafter that is told what the target will say, and so forces how much of each draft is accepted. For state checks at
-// temperature 0; it feeds the backend exactly as layer-skip drafting does.
+// A drafter that is told what the target will say, and so forces how much of each draft is
+// accepted. For state checks at temperature 0; it feeds the backend exactly as layer-skip drafting
+// does.
 #pragma once
 
 #include <vector>
@@ -10,13 +11,15 @@ namespace specbench::suites {
 
 class ForcedDrafter final : public engine::Drafter {
  public:
-  /// texts[request id]: prompt and greedy continuation. Round r of a lane at position P accepts (r + shift) mod (g + 1) tokens,
-  /// or everything where accept_all. reused_layers as for a drafter; 0 runs no layers.
-  ForcedDrafter(const std::vector<std::vector<engine::TokenId>>& texts, int vocab_size, int reused_layers, int draft_tokens,
-                bool accept_all);
+  /// texts[request id]: prompt and greedy continuation. Round r of a lane at position P accepts (r
+  /// + shift) mod (g + 1) tokens, or everything where accept_all. reused_layers as for a drafter; 0
+  /// runs no layers.
+  ForcedDrafter(const std::vector<std::vector<engine::TokenId>>& texts, int vocab_size,
+                int reused_layers, int draft_tokens, bool accept_all);
 
   int reused_layers() const override { return reused_layers_; }
-  void propose(engine::Backend& backend, engine::DraftSampler& sampler, std::span<engine::LaneDraft> lanes) override;
+  void propose(engine::Backend& backend, engine::DraftSampler& sampler,
+               std::span<engine::LaneDraft> lanes) override;
 
  private:
   const std::vector<std::vector<engine::TokenId>>& texts_;

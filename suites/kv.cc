@@ -20,10 +20,12 @@ constexpr int kTextTokens = 40;
 constexpr int kLanes = 3;
 constexpr int kPrompts = 5;  // more than lanes: every lane takes several prompts in a row
 
-/// Follows every sequence and, after every trim, compares the cache with a fresh prefill of the same tokens, bit for bit.
+/// Follows every sequence and, after every trim, compares the cache with a fresh prefill of the
+/// same tokens, bit for bit.
 class CacheAudit final : public Tally {
  public:
-  CacheAudit(const engine::Backend& backend, engine::Backend& fresh, std::span<const engine::Request> requests, int audit_every)
+  CacheAudit(const engine::Backend& backend, engine::Backend& fresh,
+             std::span<const engine::Request> requests, int audit_every)
       : backend_(backend), fresh_(fresh), audit_every_(audit_every) {
     for (const engine::Request& request : requests) tokens_.push_back(request.prompt);
   }
@@ -63,9 +65,10 @@ class CacheAudit final : public Tally {
         fresh_.read_kv(0, layer, row.pos, fresh_key, fresh_value);
         if (std::memcmp(key.data(), fresh_key.data(), width * sizeof(float)) != 0 ||
             std::memcmp(value.data(), fresh_value.data(), width * sizeof(float)) != 0)
-          throw engine::StateViolation(fmt::format("KV cache after round {} of request {}, lane {}, layer {}: the entry at position {} "
-                                                   "is not what a fresh prefill of the same tokens writes.",
-                                                   round.index, round.request, round.lane, layer, row.pos));
+          throw engine::StateViolation(fmt::format(
+              "KV cache after round {} of request {}, lane {}, layer {}: the entry at position {} "
+              "is not what a fresh prefill of the same tokens writes.",
+              round.index, round.request, round.lane, layer, row.pos));
       }
     }
     ++n_audits;
@@ -79,7 +82,8 @@ class CacheAudit final : public Tally {
   std::vector<std::vector<TokenId>> tokens_;  ///< [request]
 };
 
-/// Everything the cases share: prompts with their greedy continuations, and a model whose EOS the cases choose.
+/// Everything the cases share: prompts with their greedy continuations, and a model whose EOS the
+/// cases choose.
 class KvSuite {
  public:
   KvSuite(const Context& context, const engine::Steps& steps) : context_(context), steps_(steps) {
@@ -105,8 +109,10 @@ class KvSuite {
   results::Check every_accept_count(int g, int k) {
     CacheAudit audit = decode(g, k, kTextTokens, false, 1);
     for (int n = 0; n <= g; ++n)
-      if (static_cast<int>(audit.accept_counts.size()) <= n || audit.accept_counts[static_cast<std::size_t>(n)] == 0)
-        return {name("accept-count", g, k), CheckStatus::kFailed, fmt::format("No round accepted {} tokens.", n)};
+      if (static_cast<int>(audit.accept_counts.size()) <= n ||
+          audit.accept_counts[static_cast<std::size_t>(n)] == 0)
+        return {name("accept-count", g, k), CheckStatus::kFailed,
+                fmt::format("No round accepted {} tokens.", n)};
     return passed(name("accept-count", g, k), audit);
   }
 
@@ -117,14 +123,17 @@ class KvSuite {
       const CacheAudit audit = decode(g, k, room, true, 4);
       if (audit.n_emitted != std::int64_t{room} * kPrompts)
         return {name("room", g, k), CheckStatus::kFailed,
-                fmt::format("--max-tokens {} gave {} tokens over {} prompts.", room, audit.n_emitted, kPrompts)};
+                fmt::format("--max-tokens {} gave {} tokens over {} prompts.", room,
+                            audit.n_emitted, kPrompts)};
       n_audits += audit.n_audits;
     }
     return {name("room", g, k), CheckStatus::kPassed,
-            fmt::format("max_tokens 1..{} are met exactly; {} caches equal a fresh prefill.", 2 * (g + 1) + 1, n_audits)};
+            fmt::format("max_tokens 1..{} are met exactly; {} caches equal a fresh prefill.",
+                        2 * (g + 1) + 1, n_audits)};
   }
 
-  /// EOS as the j-th token of a block, for every j: a token of the known text is declared to be EOS.
+  /// EOS as the j-th token of a block, for every j: a token of the known text is declared to be
+  /// EOS.
   results::Check every_eos_index(int g, int k) {
     std::int64_t n_found = 0;
     for (int j = 0; j <= g; ++j) {
@@ -135,11 +144,15 @@ class KvSuite {
       model_.config.eos.clear();
       if (audit.n_emitted != found->n_emitted)
         return {name("eos", g, k), CheckStatus::kFailed,
-                fmt::format("EOS as token {} of a block: {} tokens were emitted, {} were due.", j, audit.n_emitted, found->n_emitted)};
+                fmt::format("EOS as token {} of a block: {} tokens were emitted, {} were due.", j,
+                            audit.n_emitted, found->n_emitted)};
       ++n_found;
     }
-    return {name("eos", g, k), n_found > g / 2 ? CheckStatus::kPassed : CheckStatus::kInconclusive,
-            fmt::format("EOS ended the text at {} of {} places of a block; the caches equal a fresh prefill.", n_found, g + 1)};
+    return {
+        name("eos", g, k), n_found > g / 2 ? CheckStatus::kPassed : CheckStatus::kInconclusive,
+        fmt::format(
+            "EOS ended the text at {} of {} places of a block; the caches equal a fresh prefill.",
+            n_found, g + 1)};
   }
 
   /// The drafter of the options at temperature 1: what production does.
@@ -182,40 +195,52 @@ class KvSuite {
   }
 
   /// Decodes all requests (or one), audits every n-th cache, and checks ids and counters.
-  CacheAudit decode(int g, int k, int max_tokens, bool accept_all, int audit_every, std::optional<std::uint32_t> only = {}) {
+  CacheAudit decode(int g, int k, int max_tokens, bool accept_all, int audit_every,
+                    std::optional<std::uint32_t> only = {}) {
     std::vector<engine::Request> requests;
     for (const engine::Request& request : requests_)
-      if (!only || request.id == *only) requests.push_back({request.id, request.prompt, max_tokens});
+      if (!only || request.id == *only)
+        requests.push_back({request.id, request.prompt, max_tokens});
     const auto backend = open(kLanes, g);
     ForcedDrafter drafter(texts_, model_.config.vocab_size, k, g, accept_all);
     CacheAudit audit(*backend, *fresh_, requests_, audit_every);
-    const auto completions = engine::decode_speculative(*backend, drafter, requests, greedy(g), audit);
+    const auto completions =
+        engine::decode_speculative(*backend, drafter, requests, greedy(g), audit);
     for (const engine::Completion& completion : completions) {
       const std::vector<TokenId>& text = texts_[completion.request];
-      const auto begin = text.begin() + static_cast<std::ptrdiff_t>(requests_[completion.request].prompt.size());
+      const auto begin =
+          text.begin() + static_cast<std::ptrdiff_t>(requests_[completion.request].prompt.size());
       if (!std::equal(completion.tokens.begin(), completion.tokens.end(), begin))
-        throw engine::StateViolation(fmt::format("Request {}: the text differs from greedy decoding without a draft.", completion.request));
+        throw engine::StateViolation(
+            fmt::format("Request {}: the text differs from greedy decoding without a draft.",
+                        completion.request));
     }
     check_work(*backend, audit, requests);
     return audit;
   }
 
-  // With or without reuse a round of n drafts takes (n + 1) tokens through every layer; the forced drafter uses no head.
-  void check_work(const engine::Backend& backend, const CacheAudit& audit, std::span<const engine::Request> requests) const {
+  // With or without reuse a round of n drafts takes (n + 1) tokens through every layer; the forced
+  // drafter uses no head.
+  void check_work(const engine::Backend& backend, const CacheAudit& audit,
+                  std::span<const engine::Request> requests) const {
     std::int64_t rows = audit.n_drafted + audit.n_rounds;
     std::int64_t head_rows = rows + static_cast<std::int64_t>(requests.size());
-    for (const engine::Request& request : requests) rows += static_cast<std::int64_t>(request.prompt.size());
+    for (const engine::Request& request : requests)
+      rows += static_cast<std::int64_t>(request.prompt.size());
     const std::int64_t token_layers = rows * model_.config.n_layers;
     if (backend.work().token_layers != token_layers || backend.work().head_rows != head_rows)
-      throw engine::StateViolation(fmt::format("Work: {} token-layers and {} head rows were done, {} and {} are due.",
-                                               backend.work().token_layers, backend.work().head_rows, token_layers, head_rows));
+      throw engine::StateViolation(fmt::format(
+          "Work: {} token-layers and {} head rows were done, {} and {} are due.",
+          backend.work().token_layers, backend.work().head_rows, token_layers, head_rows));
   }
 
   // Everything is accepted, so the emitted tokens 1, 2, .. fill blocks of g + 1.
   std::optional<EosPlace> find_eos(int g, int j) const {
     for (const engine::Request& request : requests_) {
-      const std::span<const TokenId> emitted = std::span(texts_[request.id]).subspan(request.prompt.size());
-      for (std::size_t t = 1 + static_cast<std::size_t>(j); t < emitted.size(); t += static_cast<std::size_t>(g) + 1) {
+      const std::span<const TokenId> emitted =
+          std::span(texts_[request.id]).subspan(request.prompt.size());
+      for (std::size_t t = 1 + static_cast<std::size_t>(j); t < emitted.size();
+           t += static_cast<std::size_t>(g) + 1) {
         const auto before = emitted.first(t);
         if (std::find(before.begin(), before.end(), emitted[t]) == before.end())
           return EosPlace{request.id, emitted[t], static_cast<std::int64_t>(t) + 1};
@@ -224,11 +249,13 @@ class KvSuite {
     return {};
   }
 
-  static std::string name(const char* what, int g, int k) { return fmt::format("kv.{}/g{}/k{}", what, g, k); }
+  static std::string name(const char* what, int g, int k) {
+    return fmt::format("kv.{}/g{}/k{}", what, g, k);
+  }
   static results::Check passed(std::string id, const CacheAudit& audit) {
     return {std::move(id), CheckStatus::kPassed,
-            fmt::format("{} rounds; {} caches ({} entries) equal a fresh prefill bit for bit.", audit.n_rounds, audit.n_audits,
-                        audit.n_entries)};
+            fmt::format("{} rounds; {} caches ({} entries) equal a fresh prefill bit for bit.",
+                        audit.n_rounds, audit.n_audits, audit.n_entries)};
   }
 
   const Context& context_;
@@ -256,11 +283,14 @@ void run_kv(const Context& context, results::Record& record, const engine::Steps
     }
   }
   if (!*context.stop) record.checks.push_back(suite.sampled());
-  const auto failed = std::count_if(record.checks.begin(), record.checks.end(),
-                                    [](const results::Check& c) { return c.status == CheckStatus::kFailed; });
+  const auto failed =
+      std::count_if(record.checks.begin(), record.checks.end(),
+                    [](const results::Check& c) { return c.status == CheckStatus::kFailed; });
   record.exit_code = failed > 0 ? kFailed : *context.stop ? kInconclusive : kPassed;
-  record.verdict = failed > 0 ? fmt::format("FAILED: {} of {} state checks.", failed, record.checks.size())
-                              : fmt::format("PASSED: lengths, contents and counters held in {} state checks.", record.checks.size());
+  record.verdict =
+      failed > 0 ? fmt::format("FAILED: {} of {} state checks.", failed, record.checks.size())
+                 : fmt::format("PASSED: lengths, contents and counters held in {} state checks.",
+                               record.checks.size());
 }
 
 }  // namespace specbench::suites

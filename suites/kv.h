@@ -1,4 +1,5 @@
-// Is the state right? Forces every accept count, stop and room through real decoding and compares lengths, contents and counters.
+// Is the state right? Forces every accept count, stop and room through real decoding and compares
+// lengths, contents and counters.
 #pragma once
 
 #include "engine/decode.h"
@@ -7,7 +8,8 @@
 
 namespace specbench::suites {
 
-/// `steps` replaces parts of the engine's round: a test plants a fault with it. The product passes the default.
+/// `steps` replaces parts of the engine's round: a test plants a fault with it. The product passes
+/// the default.
 void run_kv(const Context& context, results::Record& record, const engine::Steps& steps = {});
 
 }  // namespace specbench::suites

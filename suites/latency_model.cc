@@ -85,13 +85,8 @@ void report_formulas(const LatencyInput& input, const std::optional<Costs>& cost
   }
   const stats::DraftOptimum best = stats::best_draft_length(a, *costs->c, engine::kMaxDraft);
   record.metrics.push_back({"best_draft_tokens", best.g, "1", {}, {}, {}, article_rule(a)});
-  record.metrics.push_back({"best_draft_speedup",
-                            best.speedup,
-                            "ratio",
-                            {},
-                            {},
-                            {},
-                            "E/(1+gc), measured a and c"});
+  record.metrics.push_back(
+      {"best_draft_speedup", best.speedup, "ratio", {}, {}, {}, "E/(1+gc), measured a and c"});
   if (!measured) return;
   const double shallow = static_cast<double>(input.shape.layers) *
                          static_cast<double>(input.sizes.layer_bytes) /

@@ -42,12 +42,9 @@ void report_costs(const std::optional<Costs>& costs, results::Record& record) {
   const auto of = [&](auto member) {
     return costs ? std::optional<double>((*costs).*member) : std::nullopt;
   };
-  metric("autoregressive_step_ms", of(&Costs::step_ms), "ms",
-         "verify, accept, trim");
-  metric("draft_cost", costs ? costs->c : std::nullopt, "1",
-         "c, in autoregressive steps");
-  metric("verify_cost", of(&Costs::v), "1",
-         "v, in autoregressive steps");
+  metric("autoregressive_step_ms", of(&Costs::step_ms), "ms", "verify, accept, trim");
+  metric("draft_cost", costs ? costs->c : std::nullopt, "1", "c, in autoregressive steps");
+  metric("verify_cost", of(&Costs::v), "1", "v, in autoregressive steps");
   metric("drafted_per_round", of(&Costs::drafted_steps), "1", "draft steps, mean");
 }
 
@@ -119,8 +116,7 @@ Speedups report_speedups(const LatencyInput& input, results::Record& record) {
   if (input.is_article) {
     const auto article = article_speedup(measured, kAutoregressive, kSpeculative);
     record.metrics.push_back(
-        ratio_metric("speedup", article,
-                     "within-process, article, e2e", kNone));
+        ratio_metric("speedup", article, "within-process, article, e2e", kNone));
     record.metrics.push_back(
         ratio_metric("decode_speedup", decode, "within-process, decode only", kNone));
     record.metrics.push_back(ratio_metric("aa_ratio",
@@ -129,11 +125,9 @@ Speedups report_speedups(const LatencyInput& input, results::Record& record) {
     return {article, decode};
   }
   record.metrics.push_back(ratio_metric("speedup", decode, "within-process, decode only", kNone));
-  record.metrics.push_back(
-      ratio_metric("end_to_end_speedup", whole, "within-process, e2e", kNone));
+  record.metrics.push_back(ratio_metric("end_to_end_speedup", whole, "within-process, e2e", kNone));
   const auto twin = speedup(measured, kSpeculative, kTwin, Timed::kDecode);
-  record.metrics.push_back(
-      ratio_metric("aa_ratio", twin, "within-process, twin", kNone));
+  record.metrics.push_back(ratio_metric("aa_ratio", twin, "within-process, twin", kNone));
   if (twin && (twin->lower > 1.0 || twin->upper < 1.0))
     record.notes.push_back(fmt::format(
         "The A/A interval {:.4f}..{:.4f} does not cover 1: the machine was too restless for the "
@@ -195,19 +189,12 @@ void report_latency(const LatencyInput& input, results::Record& record) {
                             {},
                             {},
                             {},
-                            predicted
-                                ? "E/(gc+v), decode only"
-                                : "no step was timed"});
+                            predicted ? "E/(gc+v), decode only" : "no step was timed"});
   const auto gap = predicted && speedups.decode
                        ? std::optional(speedups.decode->estimate / *predicted)
                        : std::nullopt;
-  record.metrics.push_back({"model_gap",
-                            gap,
-                            "ratio",
-                            {},
-                            {},
-                            {},
-                            gap ? "measured / predicted" : "not measured"});
+  record.metrics.push_back(
+      {"model_gap", gap, "ratio", {}, {}, {}, gap ? "measured / predicted" : "not measured"});
   report_acceptance(input.tally, record);
   report_costs(costs, record);
   report_split(input, sum_times(measured, kSpeculative), record);

@@ -1,5 +1,6 @@
-// Is speculative decoding lossless? Narrow laws through the rule itself, equality where equality must hold, real generations
-// against their own laws, and the state of every round; then one verdict with its power.
+// Is speculative decoding lossless? Narrow laws through the rule itself, equality where equality
+// must hold, real generations against their own laws, and the state of every round; then one
+// verdict with its power.
 #pragma once
 
 #include "engine/decode.h"
@@ -9,7 +10,8 @@
 
 namespace specbench::suites {
 
-/// `steps` replaces parts of the engine's round: a test plants a fault with it. The product passes the default.
+/// `steps` replaces parts of the engine's round: a test plants a fault with it. The product passes
+/// the default.
 void run_lossless(const Context& context, results::Record& record, const engine::Steps& steps = {});
 
 /// Adds a test's row to the record.

@@ -1,5 +1,6 @@
-// Real generations against their own laws: every emitted token's probability integral transform in each order and class, the accept
-// bits, a replay of every decision, and target laws recomputed by teacher forcing.
+// Real generations against their own laws: every emitted token's probability integral transform in
+// each order and class, the accept bits, a replay of every decision, and target laws recomputed by
+// teacher forcing.
 #pragma once
 
 #include <array>
@@ -21,7 +22,8 @@ namespace specbench::suites {
 /// Token classes, each held against its own law.
 enum class OutcomeClass { kAll, kAccepted, kRejected, kBonus };
 inline constexpr std::size_t kClasses = 4;
-inline constexpr std::array<const char*, kClasses> kClassNames = {"all", "accepted", "rejected", "bonus"};
+inline constexpr std::array<const char*, kClasses> kClassNames = {"all", "accepted", "rejected",
+                                                                  "bonus"};
 
 /// Collects rounds; the tests are made of it afterwards.
 class EndToEnd final : public Tally {
@@ -32,7 +34,8 @@ class EndToEnd final : public Tally {
   void round(const engine::Round& round) override;
   bool is_cancelled() override;  ///< enough tokens, or Ctrl-C
 
-  /// Recomputes the target laws of the sequences kept so far by one packed pass over each and compares them bit for bit.
+  /// Recomputes the target laws of the sequences kept so far by one packed pass over each and
+  /// compares them bit for bit.
   void check_kept_sequences(engine::Backend& backend);
 
   /// One row a test; the certified total variation if every part of the replay could be bounded.
@@ -51,8 +54,8 @@ class EndToEnd final : public Tally {
   /// A sequence whose target laws are recomputed later.
   struct Kept {
     std::uint32_t request = 0;
-    std::vector<engine::TokenId> tokens;       ///< prompt and emitted
-    std::vector<std::uint64_t> law_hashes;     ///< of the law each emitted token is held against
+    std::vector<engine::TokenId> tokens;    ///< prompt and emitted
+    std::vector<std::uint64_t> law_hashes;  ///< of the law each emitted token is held against
     bool is_whole = false;
   };
 
@@ -66,10 +69,11 @@ class EndToEnd final : public Tally {
   std::int64_t n_wanted_;
   std::uint32_t keep_every_;
   RowProbs row_;
-  std::vector<std::vector<Stream>> streams_;     ///< [class][order]
+  std::vector<std::vector<Stream>> streams_;      ///< [class][order]
   std::vector<stats::PitAccumulator> positions_;  ///< [i]: token at position i of the round, by id
   std::vector<stats::AcceptBits> bits_;           ///< [i]: given the drafted token
-  stats::AcceptBits all_bits_, rate_bits_;        ///< over all positions; against sum min(p, q) of the row
+  stats::AcceptBits all_bits_,
+      rate_bits_;  ///< over all positions; against sum min(p, q) of the row
   ReplayCounts replay_;
   std::vector<Kept> kept_;
   std::int64_t n_forced_ = 0, n_forced_mismatches_ = 0;
@@ -77,7 +81,7 @@ class EndToEnd final : public Tally {
 };
 
 /// Decodes requests over the prompts until `n_samples` tokens were verified, and tests them.
-void test_end_to_end(const Context& context, std::int64_t n_samples, const engine::Steps& steps, results::Record& record,
-                     std::vector<stats::TestResult>& tests);
+void test_end_to_end(const Context& context, std::int64_t n_samples, const engine::Steps& steps,
+                     results::Record& record, std::vector<stats::TestResult>& tests);
 
 }  // namespace specbench::suites

@@ -13,7 +13,7 @@ constexpr int kBatch = 16;
 struct EqualityCase {
   const char* id;
   const char* verifier;
-  double temperature;  ///< below 0: the options' (1 where that is greedy)
+  double temperature;   ///< below 0: the options' (1 where that is greedy)
   const char* drafter;  ///< null: the options'
 };
 
@@ -22,22 +22,29 @@ constexpr EqualityCase kCases[] = {{"equality.greedy", "greedy", 0.0, nullptr},
                                    {"equality.one-hot", "one-hot", -1.0, nullptr},
                                    {"equality.null-draft", "token", -1.0, "null"}};
 
-std::string first_difference(const engine::Completion& baseline, const engine::Completion& speculative) {
+std::string first_difference(const engine::Completion& baseline,
+                             const engine::Completion& speculative) {
   std::size_t at = 0;
-  while (at < baseline.tokens.size() && at < speculative.tokens.size() && baseline.tokens[at] == speculative.tokens[at]) ++at;
+  while (at < baseline.tokens.size() && at < speculative.tokens.size() &&
+         baseline.tokens[at] == speculative.tokens[at])
+    ++at;
   const auto id = [&](const engine::Completion& c) {
     return at < c.tokens.size() ? std::to_string(c.tokens[at]) : std::string("the end");
   };
-  return "request " + std::to_string(baseline.request) + " differs at emitted token " + std::to_string(at) + ": autoregressive " +
-         id(baseline) + ", speculative " + id(speculative);
+  return "request " + std::to_string(baseline.request) + " differs at emitted token " +
+         std::to_string(at) + ": autoregressive " + id(baseline) + ", speculative " +
+         id(speculative);
 }
 
-results::Check check_case(const Context& original, const EqualityCase& equality, std::span<const engine::Request> requests,
-                          int length, const engine::Steps& steps) {
+results::Check check_case(const Context& original, const EqualityCase& equality,
+                          std::span<const engine::Request> requests, int length,
+                          const engine::Steps& steps) {
   engine::Observer observer;
   engine::DecodeOptions options = decode_options(original, "one-hot");
-  if (equality.temperature >= 0.0) options.sampling.temperature = equality.temperature;
-  else if (options.sampling.is_greedy()) options.sampling.temperature = 1.0;
+  if (equality.temperature >= 0.0)
+    options.sampling.temperature = equality.temperature;
+  else if (options.sampling.is_greedy())
+    options.sampling.temperature = 1.0;
   options.verifier = &engine::find_verifier(equality.verifier, options.sampling);
   const auto alone = open_backend(original, 1, length, 0);
   const auto baseline = engine::decode_autoregressive(*alone, requests, options, observer);
@@ -45,23 +52,28 @@ results::Check check_case(const Context& original, const EqualityCase& equality,
   options.steps = steps;
   options.steps.accept = nullptr;  // a planted rule replaces the token rule, not these
   const auto batched = open_backend(original, kBatch, length, options.draft_tokens);
-  const auto drafter = engine::make_drafter(equality.drafter != nullptr ? equality.drafter : original.options.drafter,
-                                            original.options.draft_layers, original.model.config);
-  const auto speculative = engine::decode_speculative(*batched, *drafter, requests, options, observer);
+  const auto drafter = engine::make_drafter(
+      equality.drafter != nullptr ? equality.drafter : original.options.drafter,
+      original.options.draft_layers, original.model.config);
+  const auto speculative =
+      engine::decode_speculative(*batched, *drafter, requests, options, observer);
 
   std::int64_t n_tokens = 0;
   for (std::size_t i = 0; i < baseline.size(); ++i) {
     n_tokens += static_cast<std::int64_t>(baseline[i].tokens.size());
     if (baseline[i].tokens != speculative[i].tokens)
-      return {equality.id, results::CheckStatus::kFailed, first_difference(baseline[i], speculative[i]) + "."};
+      return {equality.id, results::CheckStatus::kFailed,
+              first_difference(baseline[i], speculative[i]) + "."};
   }
   return {equality.id, results::CheckStatus::kPassed,
-          std::to_string(n_tokens) + " tokens of " + std::to_string(baseline.size()) + " prompts are equal, one by one."};
+          std::to_string(n_tokens) + " tokens of " + std::to_string(baseline.size()) +
+              " prompts are equal, one by one."};
 }
 
 }  // namespace
 
-void check_equality(const Context& context, int n_prompts, int max_tokens, const engine::Steps& steps, results::Record& record) {
+void check_equality(const Context& context, int n_prompts, int max_tokens,
+                    const engine::Steps& steps, results::Record& record) {
   std::vector<engine::Request> requests;
   for (const Prompt& prompt : context.prompts) {
     if (static_cast<int>(requests.size()) == n_prompts) break;
@@ -70,7 +82,8 @@ void check_equality(const Context& context, int n_prompts, int max_tokens, const
   const int length = longest_sequence(context, max_tokens);
   for (const EqualityCase& equality : kCases) {
     if (*context.stop) return;
-    if (context.progress != nullptr) context.progress->show(std::string("lossless: ") + equality.id, 0, 0);
+    if (context.progress != nullptr)
+      context.progress->show(std::string("lossless: ") + equality.id, 0, 0);
     record.checks.push_back(check_case(context, equality, requests, length, steps));
   }
 }

@@ -1,5 +1,6 @@
-// Where equality must hold, nothing less will do: greedy, coupled and one-hot speculative output equals autoregressive output token
-// for token, and an empty draft changes nothing under the token rule.
+// Where equality must hold, nothing less will do: greedy, coupled and one-hot speculative output
+// equals autoregressive output token for token, and an empty draft changes nothing under the token
+// rule.
 #pragma once
 
 #include "results/record.h"
@@ -7,8 +8,9 @@
 
 namespace specbench::suites {
 
-/// Decodes the prompts both ways, autoregressively one sequence at a time, speculatively in a batch, and adds a check a
-/// verifier. n_prompts at most, max_tokens each.
-void check_equality(const Context& context, int n_prompts, int max_tokens, const engine::Steps& steps, results::Record& record);
+/// Decodes the prompts both ways, autoregressively one sequence at a time, speculatively in a
+/// batch, and adds a check a verifier. n_prompts at most, max_tokens each.
+void check_equality(const Context& context, int n_prompts, int max_tokens,
+                    const engine::Steps& steps, results::Record& record);
 
 }  // namespace specbench::suites

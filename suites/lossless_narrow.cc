@@ -6,6 +6,7 @@
 
 #include "engine/coins.h"
 #include "engine/parallel.h"
+#include "stats/binomial.h"
 #include "stats/pearson.h"
 #include "stats/power.h"
 #include "stats/z_test.h"
@@ -69,7 +70,8 @@ Pair near_equal(int n) {
 
 Pair disjoint(int n) {
   Pair pair{"disjoint", tilted(n, 1.0), tilted(n, 1.0)};
-  for (int i = 0; i < n; ++i) (i < n / 2 ? pair.draft : pair.target)[static_cast<std::size_t>(i)] = 0.0;
+  for (int i = 0; i < n; ++i)
+    (i < n / 2 ? pair.draft : pair.target)[static_cast<std::size_t>(i)] = 0.0;
   return {pair.name, normalised(std::move(pair.target)), normalised(std::move(pair.draft))};
 }
 
@@ -124,13 +126,18 @@ struct OwnedLaw {
 /// What the rounds of a case showed. Entry [i] belongs to position i.
 struct Seen {
   Seen(std::size_t g, std::size_t n)
-      : reached(g, Counts(n)), accepted(g, Counts(n)), rejected(g, Counts(n)), bonus(n), length(g + 1), bits(g),
+      : reached(g, Counts(n)),
+        accepted(g, Counts(n)),
+        rejected(g, Counts(n)),
+        bonus(n),
+        length(g + 1),
+        bits(g),
         pairs(n * n) {}
   std::vector<Counts> reached, accepted, rejected;  ///< [i][id]
   Counts bonus;
-  Counts length;                       ///< [n accepted]
+  Counts length;                        ///< [n accepted]
   std::vector<stats::AcceptBits> bits;  ///< [i]
-  Counts pairs;                        ///< [token 0 accepted][token 1]
+  Counts pairs;                         ///< [token 0 accepted][token 1]
 
   void merge(const Seen& other) {
     const auto add = [](Counts& to, const Counts& from) {
@@ -151,7 +158,8 @@ struct Seen {
 /// Plays rounds [begin, end) of a case.
 class Player {
  public:
-  Player(const NarrowCase& narrow, std::uint64_t seed, const engine::Steps& steps) : seed_(seed), steps_(steps) {
+  Player(const NarrowCase& narrow, std::uint64_t seed, const engine::Steps& steps)
+      : seed_(seed), steps_(steps) {
     for (const Probs& probs : narrow.targets) owned_.emplace_back(probs);
     for (const Probs& probs : narrow.drafts) owned_.emplace_back(probs);
     const std::size_t n_targets = narrow.targets.size();
@@ -170,10 +178,14 @@ class Player {
       const int first_pos = static_cast<int>(r >> 32) * 64 + 1;
       const auto first = static_cast<std::uint32_t>(first_pos);
       for (std::size_t i = 0; i < drafts_.size(); ++i)
-        drafted_[i] = engine::draw(drafts_[i], engine::uniform({seed_, request, first, first + static_cast<std::uint32_t>(i),
-                                                               engine::Purpose::kDraft, 0}));
+        drafted_[i] = engine::draw(
+            drafts_[i],
+            engine::uniform({seed_, request, first, first + static_cast<std::uint32_t>(i),
+                             engine::Purpose::kDraft, 0}));
       const auto coins = steps_.coins(seed_, request, first_pos, static_cast<int>(drafts_.size()));
-      note(rule({drafted_, drafts_, targets_}, coins, {residual_weights_.data(), residual_sums_.data()}), seen);
+      note(rule({drafted_, drafts_, targets_}, coins,
+                {residual_weights_.data(), residual_sums_.data()}),
+           seen);
     }
   }
 
@@ -226,8 +238,8 @@ struct Expected {
     length.push_back(all_accepted);
     length = normalised(std::move(length));
   }
-  std::vector<double> acceptance;       ///< [i] sum min(p, q)
-  std::vector<double> reach;            ///< [i] probability that position i is judged
+  std::vector<double> acceptance;         ///< [i] sum min(p, q)
+  std::vector<double> reach;              ///< [i] probability that position i is judged
   std::vector<Probs> accepted, rejected;  ///< [i]; empty where it cannot happen
   Probs length;
   double all_accepted = 0.0;
@@ -235,35 +247,47 @@ struct Expected {
 
 class Tests {
  public:
-  Tests(const NarrowCase& narrow, std::vector<stats::TestResult>& results) : narrow_(narrow), results_(results) {}
+  Tests(const NarrowCase& narrow, std::vector<stats::TestResult>& results)
+      : narrow_(narrow), results_(results) {}
 
-  // A class that cannot happen, or an id that its law excludes, fails without statistics. A class too rare to move the emitted law by
-  // tau needs no more than that.
+  // A class that cannot happen, or an id that its law excludes, fails without statistics. A class
+  // too rare to move the emitted law by tau needs no more than that.
   void counts(const std::string& what, const Counts& observed, const Probs& law, double share) {
     const std::int64_t n = std::accumulate(observed.begin(), observed.end(), std::int64_t{0});
-    const stats::Contract terms = contract("narrow." + narrow_.name + "." + what, what + " has its own law", kNarrowTau, share);
+    const stats::Contract terms = contract("narrow." + narrow_.name + "." + what,
+                                           what + " has its own law", kNarrowTau, share);
     for (std::size_t id = 0; id < observed.size(); ++id) {
       if (observed[id] == 0 || (!law.empty() && law[id] > 0.0)) continue;
       results_.push_back(stats::fail_forbidden(terms, count_of(n),
-                                               "Outcome " + std::to_string(id) + " came " + std::to_string(observed[id]) +
+                                               "Outcome " + std::to_string(id) + " came " +
+                                                   std::to_string(observed[id]) +
                                                    " times; its probability is zero."));
       return;
     }
     if (law.empty() || share < kNarrowTau) return;
     if (n == 0) {
-      results_.push_back(stats::fail_forbidden(terms, count_of(n), "A class that should make up " + std::to_string(share) +
-                                                                        " of the rounds never came."));
+      results_.push_back(stats::fail_forbidden(
+          terms, count_of(n),
+          "A class that should make up " + std::to_string(share) + " of the rounds never came."));
       return;
     }
-    if (std::count_if(law.begin(), law.end(), [](double p) { return p > 0.0; }) > 1)
+    const auto n_possible = std::count_if(law.begin(), law.end(), [](double p) { return p > 0.0; });
+    if (n_possible == 2) {  // exact, where Pearson would want 50 of the rarer
+      const auto first = static_cast<std::size_t>(
+          std::find_if(law.begin(), law.end(), [](double p) { return p > 0.0; }) - law.begin());
+      results_.push_back(stats::binomial_test(terms, observed[first], n, law[first]));
+    } else if (n_possible > 2) {
       results_.push_back(stats::pearson_test(terms, observed, law));
+    }
   }
 
   void bits(const std::string& what, const stats::AcceptBits& bits) {
-    if (bits.n() == 0 || !(bits.variance() > 0.0)) return;  // a certain bit is covered by the forbidden outcomes
-    results_.push_back(stats::z_test(contract("narrow." + narrow_.name + "." + what, what + " has probability min(1, p/q)",
-                                              kNarrowTau, static_cast<double>(bits.n()) / static_cast<double>(narrow_rounds())),
-                                     bits));
+    if (bits.n() == 0 || !(bits.variance() > 0.0))
+      return;  // a certain bit is covered by the forbidden outcomes
+    results_.push_back(stats::z_test(
+        contract("narrow." + narrow_.name + "." + what, what + " has probability min(1, p/q)",
+                 kNarrowTau, static_cast<double>(bits.n()) / static_cast<double>(narrow_rounds())),
+        bits));
   }
 
  private:
@@ -287,20 +311,24 @@ std::vector<NarrowCase> narrow_cases() {
 }
 
 std::int64_t narrow_rounds() {
-  // 10 % above the need of the widest law, so that a class short of its expected count still meets its contract; and enough for the
-  // rarest id of all laws to be a bin of its own.
-  static const std::int64_t widest = stats::pearson_required_n(63, kTestAlpha, kBeta, kNarrowTau) * 11 / 10;
+  // 10 % above the need of the widest law, so that a class short of its expected count still meets
+  // its contract; and enough for the rarest id of all laws to be a bin of its own.
+  static const std::int64_t widest =
+      stats::pearson_required_n(63, kTestAlpha, kBeta, kNarrowTau) * 11 / 10;
   constexpr auto kRarest = static_cast<std::int64_t>(1.1 * stats::kMinExpectedCount / kTinyProb);
   return std::max(widest, kRarest);
 }
 
-std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::int64_t n_rounds, std::uint64_t seed,
-                                                const engine::Steps& steps, int n_threads) {
+std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::int64_t n_rounds,
+                                                std::uint64_t seed, const engine::Steps& steps,
+                                                int n_threads) {
   const std::size_t g = narrow.drafts.size();
   const std::size_t n_ids = narrow.targets.front().size();
   std::vector<Seen> parts(static_cast<std::size_t>(n_threads), Seen(g, n_ids));
   engine::parallel_for(n_threads, n_threads, [&](int t) {
-    Player(narrow, seed, steps).play(n_rounds * t / n_threads, n_rounds * (t + 1) / n_threads, parts[static_cast<std::size_t>(t)]);
+    Player(narrow, seed, steps)
+        .play(n_rounds * t / n_threads, n_rounds * (t + 1) / n_threads,
+              parts[static_cast<std::size_t>(t)]);
   });
   Seen& seen = parts.front();
   for (std::size_t t = 1; t < parts.size(); ++t) seen.merge(parts[t]);
@@ -311,7 +339,8 @@ std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::i
   for (std::size_t i = 0; i < g; ++i) {
     const std::string at = "[" + std::to_string(i) + "]";
     tests.counts("reached" + at, seen.reached[i], narrow.targets[i], expected.reach[i]);
-    tests.counts("accepted" + at, seen.accepted[i], expected.accepted[i], expected.reach[i] * expected.acceptance[i]);
+    tests.counts("accepted" + at, seen.accepted[i], expected.accepted[i],
+                 expected.reach[i] * expected.acceptance[i]);
     tests.counts("rejected" + at, seen.rejected[i], expected.rejected[i], expected.length[i]);
     tests.bits("accept-bit" + at, seen.bits[i]);
   }

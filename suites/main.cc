@@ -33,17 +33,22 @@ extern "C" void on_interrupt(int) {
 
 void run(const suites::Context& context, results::Record& record) {
   switch (context.options.command) {
-    case suites::Command::kGenerate: return suites::run_generate(context, record);
-    case suites::Command::kInfo: return suites::run_info(context, record);
-    case suites::Command::kSuite: break;
+    case suites::Command::kGenerate:
+      return suites::run_generate(context, record);
+    case suites::Command::kInfo:
+      return suites::run_info(context, record);
+    case suites::Command::kSuite:
+      break;
   }
   if (context.options.suite == "latency") return suites::run_latency(context, record);
   if (context.options.suite == "lossless") return suites::run_lossless(context, record);
   if (context.options.suite == "kv") return suites::run_kv(context, record);
-  throw engine::InputError("--suite is '" + context.options.suite + "'; this build has latency, lossless and kv.");
+  throw engine::InputError("--suite is '" + context.options.suite +
+                           "'; this build has latency, lossless and kv.");
 }
 
-void finish(const suites::Options& options, results::Record& record, std::optional<results::OutputFile>& file) {
+void finish(const suites::Options& options, results::Record& record,
+            std::optional<results::OutputFile>& file) {
   if (g_stop) {
     record.was_interrupted = true;
     record.exit_code = ExitCode::kInterrupted;
@@ -53,7 +58,8 @@ void finish(const suites::Options& options, results::Record& record, std::option
   if (options.format == "json")
     fmt::print("{}", json);
   else
-    fmt::print("{}", record.suite == "generate" ? suites::generated_text(record) : results::render_record(record));
+    fmt::print("{}", record.suite == "generate" ? suites::generated_text(record)
+                                                : results::render_record(record));
   std::fflush(stdout);
   if (file) file->commit(json);
 }
@@ -95,7 +101,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "specbench: {}\n", error.what());
     return ExitCode::kUsage;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "specbench: there is not enough memory for this model, batch and length; lower --batch or --max-tokens.\n");
+    fmt::print(stderr,
+               "specbench: there is not enough memory for this model, batch and length; lower "
+               "--batch or --max-tokens.\n");
     return ExitCode::kVoid;
   } catch (const std::exception& error) {
     fmt::print(stderr, "specbench: {}\n", error.what());

@@ -11,35 +11,44 @@ namespace specbench::suites {
 enum class Command { kSuite, kGenerate, kInfo };
 
 /// Exit codes of the program.
-enum ExitCode { kPassed = 0, kFailed = 1, kInconclusive = 2, kVoid = 3, kUsage = 4, kInterrupted = 130 };
+enum ExitCode {
+  kPassed = 0,
+  kFailed = 1,
+  kInconclusive = 2,
+  kVoid = 3,
+  kUsage = 4,
+  kInterrupted = 130
+};
 
 struct Options {
   Command command = Command::kSuite;
-  std::string suite;       ///< "latency", "lossless", "kv"
-  std::string model;       ///< directory; empty: the embedded model
+  std::string suite;  ///< "latency", "lossless", "kv"
+  std::string model;  ///< directory; empty: the embedded model
   std::string backend = "cpu";
   std::string drafter = "layer-skip";
-  int draft_layers = 0;    ///< 0: a quarter of the layers
-  int draft_tokens = 2;    ///< g
+  int draft_layers = 0;  ///< 0: a quarter of the layers
+  int draft_tokens = 2;  ///< g
   std::string verifier = "token";
   engine::SamplingParams sampling;
-  int batch = 0;           ///< sequences decoded together; 0: the suite's choice
-  std::string prompts;     ///< JSON lines with id, category, prompt; empty: the embedded set
-  std::string prompt;      ///< generate only
-  int max_tokens = 0;      ///< 0: the suite's choice
-  int threads = 0;         ///< 0: every core this process may use
+  int batch = 0;        ///< sequences decoded together; 0: the suite's choice
+  std::string prompts;  ///< JSON lines with id, category, prompt; empty: the embedded set
+  std::string prompt;   ///< generate only
+  int max_tokens = 0;   ///< 0: the suite's choice
+  int threads = 0;      ///< 0: every core this process may use
   std::uint64_t seed = 1;
-  double samples = 1e5;    ///< lossless: verified token draws end to end
-  bool stop_at_eos = false;  ///< latency: end a timed text at EOS instead of going on as a new document
+  double samples = 1e5;  ///< lossless: verified token draws end to end
+  bool stop_at_eos =
+      false;  ///< latency: end a timed text at EOS instead of going on as a new document
   std::string protocol = "standard";  ///< latency: "standard" or "article"
-  std::string out;         ///< record file (JSON)
-  std::string format = "text";  ///< what goes to standard output: "text" or "json"
-  bool quiet = false;      ///< no progress
-  std::string command_line;  ///< as typed, for the record
+  std::string out;                    ///< record file (JSON)
+  std::string format = "text";        ///< what goes to standard output: "text" or "json"
+  bool quiet = false;                 ///< no progress
+  std::string command_line;           ///< as typed, for the record
 };
 
-/// Parses the command line. Returns false where there is nothing left to do (--help, --version), the text having gone to standard
-/// output. Throws engine::InputError with one sentence for wrong usage.
+/// Parses the command line. Returns false where there is nothing left to do (--help, --version),
+/// the text having gone to standard output. Throws engine::InputError with one sentence for wrong
+/// usage.
 bool parse_options(int argc, const char* const* argv, Options& options);
 
 }  // namespace specbench::suites

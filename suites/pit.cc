@@ -21,7 +21,8 @@ void normalise(const engine::Law& law, std::vector<double>& probs) {
     probs[static_cast<std::size_t>(law.point)] = 1.0;
     return;
   }
-  for (std::size_t id = 0; id < static_cast<std::size_t>(law.n_ids); ++id) probs[id] = law.weights[id] / law.total;
+  for (std::size_t id = 0; id < static_cast<std::size_t>(law.n_ids); ++id)
+    probs[id] = law.weights[id] / law.total;
 }
 
 }  // namespace
@@ -43,10 +44,12 @@ void RowProbs::load(const engine::Law& target, const engine::Law* draft) {
   overlap_ = std::min(1.0, sum_lanes(lanes));
 }
 
-// Mass of all ids, and of the ids in front of the token in each order. By id the line is cut at the token; by p and p/q an id
-// stands in front if its key is smaller, or equal and its id smaller. p/q is compared by cross products, so q = 0 needs no care.
+// Mass of all ids, and of the ids in front of the token in each order. By id the line is cut at the
+// token; by p and p/q an id stands in front if its key is smaller, or equal and its id smaller. p/q
+// is compared by cross products, so q = 0 needs no care.
 template <typename Weight>
-std::array<double, kOrders> RowProbs::pit_of(engine::TokenId token, double coin, const Weight& weight) const {
+std::array<double, kOrders> RowProbs::pit_of(engine::TokenId token, double coin,
+                                             const Weight& weight) const {
   const auto at = static_cast<std::size_t>(token);
   const double own = weight(target_[at], draft_[at]);
   if (!(own > 0.0)) {
@@ -91,13 +94,15 @@ std::array<double, kOrders> RowProbs::pit_of(engine::TokenId token, double coin,
   return {transform(by_id), transform(by_target), transform(by_ratio)};
 }
 
-std::array<double, kOrders> RowProbs::pit(engine::TokenId token, OutcomeLaw law, double coin) const {
+std::array<double, kOrders> RowProbs::pit(engine::TokenId token, OutcomeLaw law,
+                                          double coin) const {
   switch (law) {
     case OutcomeLaw::kAccepted:
       return pit_of(token, coin, [](double p, double q) { return p < q ? p : q; });
     case OutcomeLaw::kResidual:
       return pit_of(token, coin, [](double p, double q) { return p > q ? p - q : 0.0; });
-    case OutcomeLaw::kTarget: break;
+    case OutcomeLaw::kTarget:
+      break;
   }
   return pit_of(token, coin, [](double p, double) { return p; });
 }

@@ -1,5 +1,5 @@
-// Randomised probability integral transforms of one token under one law, in the orders that faults show in. O(vocabulary)
-// a token, no sorting: only the mass in front of the token is needed.
+// Randomised probability integral transforms of one token under one law, in the orders that faults
+// show in. O(vocabulary) a token, no sorting: only the mass in front of the token is needed.
 #pragma once
 
 #include <array>
@@ -11,7 +11,11 @@
 namespace specbench::suites {
 
 /// Order in which a law's ids are lined up; ties always by id.
-enum class Order { kId, kTarget, kRatio };  ///< id; target probability; target over draft probability
+enum class Order {
+  kId,
+  kTarget,
+  kRatio
+};  ///< id; target probability; target over draft probability
 inline constexpr std::size_t kOrders = 3;
 inline constexpr std::array<const char*, kOrders> kOrderNames = {"id", "p", "p/q"};
 
@@ -26,22 +30,27 @@ enum class OutcomeLaw {
 class RowProbs {
  public:
   explicit RowProbs(int n_ids);
-  /// Loads a row; draft null: no draft at this position (only the orders id and target then mean anything).
+  /// Loads a row; draft null: no draft at this position (only the orders id and target then mean
+  /// anything).
   void load(const engine::Law& target, const engine::Law* draft);
 
   int n_ids() const { return n_ids_; }
   bool has_draft() const { return has_draft_; }
   double target(engine::TokenId id) const { return target_[static_cast<std::size_t>(id)]; }
   double draft(engine::TokenId id) const { return draft_[static_cast<std::size_t>(id)]; }
-  double overlap() const { return overlap_; }  ///< sum min(p, q), the acceptance probability of the token rule
+  double overlap() const {
+    return overlap_;
+  }  ///< sum min(p, q), the acceptance probability of the token rule
 
-  /// (mass in front of the token + coin x mass of the token) / total, for each order; uniform on [0, 1] if the token has that law and
-  /// the coin is uniform. 0 <= coin < 1. NaN if the law gives the token no mass.
+  /// (mass in front of the token + coin x mass of the token) / total, for each order; uniform on
+  /// [0, 1] if the token has that law and the coin is uniform. 0 <= coin < 1. NaN if the law gives
+  /// the token no mass.
   std::array<double, kOrders> pit(engine::TokenId token, OutcomeLaw law, double coin) const;
 
  private:
   template <typename Weight>
-  std::array<double, kOrders> pit_of(engine::TokenId token, double coin, const Weight& weight) const;
+  std::array<double, kOrders> pit_of(engine::TokenId token, double coin,
+                                     const Weight& weight) const;
 
   int n_ids_;
   bool has_draft_ = false;

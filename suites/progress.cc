@@ -1,11 +1,10 @@
 #include "suites/progress.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
-
-#include <fmt/format.h>
 
 namespace specbench::suites {
 
@@ -33,7 +32,8 @@ void Progress::show(const std::string& what, double done, double total) {
   if (total > 0) {
     line += fmt::format(" {:.0f} %", 100.0 * done / total);
     const double spent_s = static_cast<double>(now - begin_ns_) * 1e-9;
-    if (done > 0 && spent_s > 2) line += fmt::format(", {:.0f} s to go", spent_s * (total - done) / done);
+    if (done > 0 && spent_s > 2)
+      line += fmt::format(", {:.0f} s to go", spent_s * (total - done) / done);
   }
   fmt::print(stderr, "\r\033[K{}", line);
   std::fflush(stderr);

@@ -16,8 +16,8 @@ class Progress {
  private:
   bool is_on_;
   bool has_line_ = false;
-  long long shown_ns_ = 0;   ///< steady clock of the last line
-  long long begin_ns_ = 0;   ///< and of the first line of this `what`
+  long long shown_ns_ = 0;  ///< steady clock of the last line
+  long long begin_ns_ = 0;  ///< and of the first line of this `what`
   std::string what_;
 };
 

@@ -39,7 +39,8 @@ TokenId draw_plainly(int n_ids, double u, const Weight& weight) {
 
 TokenId draw_law(const Law& law, double u) {
   if (law.is_point()) return law.point;
-  return draw_plainly(law.n_ids, u, [&](int id) { return static_cast<long double>(law.weights[id]); });
+  return draw_plainly(law.n_ids, u,
+                      [&](int id) { return static_cast<long double>(law.weights[id]); });
 }
 
 // argmax of log p + Gumbel noise as the rule is written, by the library's logarithm.
@@ -69,9 +70,15 @@ struct Outcome {
 class RoundCoinSource {
  public:
   RoundCoinSource(const engine::Round& round, std::uint64_t seed) : round_(round), seed_(seed) {}
-  double coin(int i, Purpose purpose) const { return engine::uniform({seed_, round_.request, first(), pos(i), purpose, 0}); }
-  double target_coin(int i) const { return engine::uniform({seed_, round_.request, 0, pos(i), Purpose::kTarget, 0}); }
-  TokenId coupled(const Law& law, int i) const { return draw_coupled(law, seed_, round_.request, pos(i)); }
+  double coin(int i, Purpose purpose) const {
+    return engine::uniform({seed_, round_.request, first(), pos(i), purpose, 0});
+  }
+  double target_coin(int i) const {
+    return engine::uniform({seed_, round_.request, 0, pos(i), Purpose::kTarget, 0});
+  }
+  TokenId coupled(const Law& law, int i) const {
+    return draw_coupled(law, seed_, round_.request, pos(i));
+  }
 
  private:
   std::uint32_t first() const { return static_cast<std::uint32_t>(round_.first_pos); }
@@ -87,7 +94,9 @@ Outcome replay_token(const engine::Round& round, const RoundCoinSource& coins) {
     const long double p = prob(target_laws[i], drafted[i]);
     const long double q = prob(draft_laws[i], drafted[i]);
     if (static_cast<long double>(coins.coin(at, Purpose::kAccept)) * q < p) continue;
-    const auto rest = [&](int id) { return std::max(0.0L, prob(target_laws[i], id) - prob(draft_laws[i], id)); };
+    const auto rest = [&](int id) {
+      return std::max(0.0L, prob(target_laws[i], id) - prob(draft_laws[i], id));
+    };
     return {at, draw_plainly(target_laws[i].n_ids, coins.coin(at, Purpose::kResidual), rest)};
   }
   const int n = static_cast<int>(drafted.size());
@@ -105,33 +114,39 @@ Outcome replay_if_equal(const engine::Round& round, const RoundCoinSource& coins
   }
 }
 
-void note_first(ReplayCounts& counts, const engine::Round& round, const char* what, int i, TokenId engine_id, TokenId replayed) {
+void note_first(ReplayCounts& counts, const engine::Round& round, const char* what, int i,
+                TokenId engine_id, TokenId replayed) {
   if (!counts.first_mismatch.empty()) return;
-  counts.first_mismatch = "Request " + std::to_string(round.request) + ", round " + std::to_string(round.index) + ", position " +
-                          std::to_string(round.first_pos + i) + ": " + what + " " + std::to_string(engine_id) +
-                          ", the replay says " + std::to_string(replayed) + ".";
+  counts.first_mismatch =
+      "Request " + std::to_string(round.request) + ", round " + std::to_string(round.index) +
+      ", position " + std::to_string(round.first_pos + i) + ": " + what + " " +
+      std::to_string(engine_id) + ", the replay says " + std::to_string(replayed) + ".";
 }
 
 }  // namespace
 
-void replay_round(const engine::Round& round, const engine::Verifier& verifier, std::uint64_t seed, ReplayCounts& counts) {
+void replay_round(const engine::Round& round, const engine::Verifier& verifier, std::uint64_t seed,
+                  ReplayCounts& counts) {
   const RoundCoinSource coins(round, seed);
   const auto& drafted = round.proposal.drafted;
   const bool is_coupled = verifier.name == std::string_view("coupled");
   for (int i = 0; i < static_cast<int>(drafted.size()); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const Law& law = round.proposal.draft_laws[at];
-    const TokenId id = is_coupled ? coins.coupled(law, i) : draw_law(law, coins.coin(i, Purpose::kDraft));
+    const TokenId id =
+        is_coupled ? coins.coupled(law, i) : draw_law(law, coins.coin(i, Purpose::kDraft));
     ++counts.n_drafted;
     if (id == drafted[at]) continue;
     ++counts.n_draft_mismatches;
     note_first(counts, round, "drafted", i, drafted[at], id);
   }
   const bool names_token = is_coupled || verifier.name == std::string_view("one-hot");
-  const Outcome outcome = names_token ? replay_if_equal(round, coins, is_coupled) : replay_token(round, coins);
+  const Outcome outcome =
+      names_token ? replay_if_equal(round, coins, is_coupled) : replay_token(round, coins);
   ++counts.n_rounds;
   counts.n_tokens += static_cast<std::int64_t>(round.emitted.size());
-  // What was emitted must be the prefix of accepted ids and the final token; a stop may have cut it short.
+  // What was emitted must be the prefix of accepted ids and the final token; a stop may have cut it
+  // short.
   bool is_same = outcome.n_accepted == round.n_verdict;
   for (int i = 0; is_same && i < static_cast<int>(round.emitted.size()); ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -142,7 +157,8 @@ void replay_round(const engine::Round& round, const engine::Verifier& verifier, 
     }
   }
   if (outcome.n_accepted != round.n_verdict)
-    note_first(counts, round, "accepted drafts:", std::min(outcome.n_accepted, round.n_verdict), round.n_verdict, outcome.n_accepted);
+    note_first(counts, round, "accepted drafts:", std::min(outcome.n_accepted, round.n_verdict),
+               round.n_verdict, outcome.n_accepted);
   counts.n_round_mismatches += is_same ? 0 : 1;
 }
 

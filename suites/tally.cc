@@ -13,7 +13,8 @@ using results::CheckStatus;
 namespace {
 
 double ratio(std::int64_t a, std::int64_t b) {
-  return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : std::numeric_limits<double>::quiet_NaN();
+  return b > 0 ? static_cast<double>(a) / static_cast<double>(b)
+               : std::numeric_limits<double>::quiet_NaN();
 }
 
 void grow(std::vector<std::int64_t>& counts, std::size_t n) {
@@ -66,8 +67,10 @@ void Tally::round(const engine::Round& round) {
   note_tokens(round.request, round.emitted, round.stop != engine::StopReason::kNone);
 }
 
-void Tally::note_tokens(std::uint32_t request, std::span<const engine::TokenId> tokens, bool is_last) {
-  auto at = std::find_if(tails_.begin(), tails_.end(), [&](const auto& t) { return t.first == request; });
+void Tally::note_tokens(std::uint32_t request, std::span<const engine::TokenId> tokens,
+                        bool is_last) {
+  auto at =
+      std::find_if(tails_.begin(), tails_.end(), [&](const auto& t) { return t.first == request; });
   if (at == tails_.end()) at = tails_.insert(tails_.end(), {request, Tail{}});
   Tail& tail = at->second;
   for (const engine::TokenId token : tokens) {
@@ -87,7 +90,9 @@ void Tally::note_tokens(std::uint32_t request, std::span<const engine::TokenId> 
 
 double Tally::acceptance_length() const { return 1.0 + ratio(n_accepted, n_rounds); }
 double Tally::draft_acceptance_rate() const { return ratio(n_accepted, n_drafted); }
-double Tally::acceptance_probability() const { return ratio(n_accepted, n_accepted + n_rejections); }
+double Tally::acceptance_probability() const {
+  return ratio(n_accepted, n_accepted + n_rejections);
+}
 
 std::vector<double> Tally::conditional_acceptance() const {
   std::vector<double> shares(n_judged.size());
@@ -101,11 +106,13 @@ std::vector<double> Tally::joint_acceptance() const {
   return shares;
 }
 
-std::vector<Check> check_identities(const Tally& t, std::span<const engine::Completion> returned, int draft_tokens) {
+std::vector<Check> check_identities(const Tally& t, std::span<const engine::Completion> returned,
+                                    int draft_tokens) {
   std::vector<Check> checks;
   const auto equal = [&](const char* id, const char* what, std::int64_t left, std::int64_t right) {
-    checks.push_back({std::string("identity.") + id, left == right ? CheckStatus::kPassed : CheckStatus::kFailed,
-                      std::string(what) + ": " + std::to_string(left) + " and " + std::to_string(right) + "."});
+    checks.push_back(
+        {std::string("identity.") + id, left == right ? CheckStatus::kPassed : CheckStatus::kFailed,
+         std::string(what) + ": " + std::to_string(left) + " and " + std::to_string(right) + "."});
   };
   std::int64_t rounds = 0, accepted = 0, drafted = 0, joint = 0, n_returned = 0;
   for (std::size_t l = 0; l < t.histogram.size(); ++l) {
@@ -116,28 +123,33 @@ std::vector<Check> check_identities(const Tally& t, std::span<const engine::Comp
     }
   }
   for (const std::int64_t n : t.n_stood) joint += n;
-  for (const engine::Completion& completion : returned) n_returned += static_cast<std::int64_t>(completion.tokens.size());
+  for (const engine::Completion& completion : returned)
+    n_returned += static_cast<std::int64_t>(completion.tokens.size());
   equal("rounds", "rounds = sum of the histogram", t.n_rounds, rounds);
   equal("accepted", "accepted = sum of j x histogram", t.n_accepted, accepted);
   equal("drafted", "drafted = sum of l x histogram", t.n_drafted, drafted);
-  equal("acceptance_length", "accepted = sum of the joint counts (acceptance_length = 1 + sum joint)", t.n_accepted, joint);
+  equal("acceptance_length",
+        "accepted = sum of the joint counts (acceptance_length = 1 + sum joint)", t.n_accepted,
+        joint);
   equal("emitted", "emitted = requests + sum(accepted + 1) - cut", t.n_emitted,
         t.n_requests + t.n_accepted + t.n_rounds - t.n_cut);
   equal("returned", "emitted = tokens returned", t.n_emitted, n_returned);
   const bool is_bounded = t.n_accepted <= t.n_rounds * draft_tokens;
   checks.push_back({"identity.bound", is_bounded ? CheckStatus::kPassed : CheckStatus::kFailed,
-                    "acceptance_length is at most g + 1: " + std::to_string(t.acceptance_length()) + " and " +
-                        std::to_string(draft_tokens + 1) + "."});
+                    "acceptance_length is at most g + 1: " + std::to_string(t.acceptance_length()) +
+                        " and " + std::to_string(draft_tokens + 1) + "."});
   return checks;
 }
 
 void report_acceptance(const Tally& t, results::Record& record) {
   const auto metric = [&](const char* name, double value, const char* note) {
-    record.metrics.push_back({name, std::isfinite(value) ? std::optional(value) : std::nullopt, "1", {}, {}, {}, note});
+    record.metrics.push_back(
+        {name, std::isfinite(value) ? std::optional(value) : std::nullopt, "1", {}, {}, {}, note});
   };
   metric("acceptance_length", t.acceptance_length(), "1 + accepted / rounds");
   metric("draft_acceptance_rate", t.draft_acceptance_rate(), "accepted / drafted");
-  metric("acceptance_probability", t.acceptance_probability(), "accepted / (accepted + rejections)");
+  metric("acceptance_probability", t.acceptance_probability(),
+         "accepted / (accepted + rejections)");
   if (t.wants_overlap)
     metric("expected_acceptance",
            t.n_overlap_rows > 0 ? t.sum_overlap / static_cast<double>(t.n_overlap_rows)
@@ -145,14 +157,20 @@ void report_acceptance(const Tally& t, results::Record& record) {
            "mean of sum min(target, draft)");
   metric("coverage", ratio(t.n_covered, t.n_emitted), "share of tokens from rounds with a draft");
   metric("repeated_4grams", ratio(t.n_repeated_4grams, t.n_4grams),
-         ratio(t.n_repeated_4grams, t.n_4grams) > 0.6 ? "DEGENERATE text: acceptance on loops means nothing" : "");
-  results::NamedTable table{"acceptance_by_position", {"position", "judged", "accepted", "conditional", "joint"}, {}};
+         ratio(t.n_repeated_4grams, t.n_4grams) > 0.6
+             ? "DEGENERATE text: acceptance on loops means nothing"
+             : "");
+  results::NamedTable table{
+      "acceptance_by_position", {"position", "judged", "accepted", "conditional", "joint"}, {}};
   const auto conditional = t.conditional_acceptance();
   const auto joint = t.joint_acceptance();
   for (std::size_t i = 0; i < conditional.size(); ++i)
-    table.rows.push_back({static_cast<std::int64_t>(i + 1), t.n_judged[i], t.n_stood[i], conditional[i], joint[i]});
+    table.rows.push_back(
+        {static_cast<std::int64_t>(i + 1), t.n_judged[i], t.n_stood[i], conditional[i], joint[i]});
   record.tables.push_back(std::move(table));
-  const auto counter = [&](const char* name, std::int64_t n) { record.counters.emplace_back(name, n); };
+  const auto counter = [&](const char* name, std::int64_t n) {
+    record.counters.emplace_back(name, n);
+  };
   counter("requests", t.n_requests);
   counter("rounds", t.n_rounds);
   counter("drafted", t.n_drafted);

@@ -1,4 +1,5 @@
-// The figures of METRICS, counted from the round log and from nothing else. Tokens are counted as ids, cut at the stop.
+// The figures of METRICS, counted from the round log and from nothing else. Tokens are counted as
+// ids, cut at the stop.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +26,19 @@ class Tally : public engine::Observer {
   std::int64_t n_covered = 0;     ///< of those, from rounds with a draft
   std::int64_t n_cut = 0;
   std::int64_t n_residual_empty = 0;
-  std::int64_t n_repeated_4grams = 0;  ///< emitted tokens that end a 4-gram their sequence had before
+  std::int64_t n_repeated_4grams =
+      0;  ///< emitted tokens that end a 4-gram their sequence had before
   std::int64_t n_4grams = 0;
-  double sum_overlap = 0.0;        ///< sum over judged rows of sum_y min(target, draft)
+  double sum_overlap = 0.0;  ///< sum over judged rows of sum_y min(target, draft)
   std::int64_t n_overlap_rows = 0;
-  bool wants_overlap = false;      ///< the overlap costs a pass over each row
-  std::vector<std::int64_t> n_judged;     ///< [i]: rounds in which drafted token i was judged
-  std::vector<std::int64_t> n_stood;      ///< [i]: rounds in which drafted token i was accepted
+  bool wants_overlap = false;          ///< the overlap costs a pass over each row
+  std::vector<std::int64_t> n_judged;  ///< [i]: rounds in which drafted token i was judged
+  std::vector<std::int64_t> n_stood;   ///< [i]: rounds in which drafted token i was accepted
   std::vector<std::vector<std::int64_t>> histogram;  ///< [drafted][accepted]: rounds
 
   double acceptance_length() const;
-  double draft_acceptance_rate() const;   ///< NaN where nothing was drafted
-  double acceptance_probability() const;  ///< censored; NaN where nothing was judged
+  double draft_acceptance_rate() const;                ///< NaN where nothing was drafted
+  double acceptance_probability() const;               ///< censored; NaN where nothing was judged
   std::vector<double> conditional_acceptance() const;  ///< [i]
   std::vector<double> joint_acceptance() const;        ///< [i]: rounds with at least i + 1 accepted
 
@@ -52,11 +54,14 @@ class Tally : public engine::Observer {
 /// sum_y min(target(y), draft(y)).
 double overlap(const engine::Law& target, const engine::Law& draft);
 
-/// The identities of METRICS as checks. `returned` are the completions of the same run; draft_tokens is g.
-std::vector<results::Check> check_identities(const Tally& tally, std::span<const engine::Completion> returned,
+/// The identities of METRICS as checks. `returned` are the completions of the same run;
+/// draft_tokens is g.
+std::vector<results::Check> check_identities(const Tally& tally,
+                                             std::span<const engine::Completion> returned,
                                              int draft_tokens);
 
-/// acceptance_length, draft_acceptance_rate, acceptance_probability, expected_acceptance, coverage, and the table by position.
+/// acceptance_length, draft_acceptance_rate, acceptance_probability, expected_acceptance, coverage,
+/// and the table by position.
 void report_acceptance(const Tally& tally, results::Record& record);
 
 }  // namespace specbench::suites

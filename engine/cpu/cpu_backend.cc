@@ -7,7 +7,8 @@
 namespace specbench::engine {
 
 std::size_t thread_scratch_floats(const ModelConfig& config, int max_length) {
-  // Attention needs one head and the scores of a sequence; the private norm needs up to kTile packed rows.
+  // Attention needs one head and the scores of a sequence; the private norm needs up to kTile
+  // packed rows.
   const int attention = config.head_dim + (max_length + 4 * KvStore::kBlock);
   const int floats = std::max(attention, config.width * kTile);
   return static_cast<std::size_t>((floats + 15) / 16 * 16);
@@ -30,22 +31,27 @@ CpuBackend::CpuBackend(const Model& model, BackendOptions options)
     layer.ffn_norm = w.ffn_norm.data();
     layers_.push_back(std::move(layer));
   }
-  const Matrix* const head[] = {model.config.tied_head ? &model.weights.embedding : &model.weights.head};
+  const Matrix* const head[] = {model.config.tied_head ? &model.weights.embedding
+                                                       : &model.weights.head};
   head_ = pack_stacked(head);
 
   const ModelConfig& c = model.config;
   const auto n_slots = static_cast<std::size_t>(options_.n_slots);
-  packed_ = AlignedFloats(n_slots * static_cast<std::size_t>(std::max(c.width, c.n_heads * c.head_dim)));
-  query_key_value_ = AlignedFloats(
-      n_slots * static_cast<std::size_t>(layers_.front().query_key_value.n_blocks()) * static_cast<std::size_t>(kBlock));
+  packed_ =
+      AlignedFloats(n_slots * static_cast<std::size_t>(std::max(c.width, c.n_heads * c.head_dim)));
+  query_key_value_ =
+      AlignedFloats(n_slots * static_cast<std::size_t>(layers_.front().query_key_value.n_blocks()) *
+                    static_cast<std::size_t>(kBlock));
   gated_ = AlignedFloats(n_slots * static_cast<std::size_t>(c.ffn_width));
-  thread_scratch_ = AlignedFloats(thread_scratch_size_ * static_cast<std::size_t>(options_.n_threads));
+  thread_scratch_ =
+      AlignedFloats(thread_scratch_size_ * static_cast<std::size_t>(options_.n_threads));
 }
 
 Job CpuBackend::job_for(std::span<const Row> rows) {
   Job job;
   job.config = &model_.config;
   job.rows = rows;
+  job.barrier = &barrier_;
   job.layers = layers_.data();
   job.embedding = model_.weights.embedding.data.data();
   job.rope = &rope_;

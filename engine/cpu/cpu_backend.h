@@ -1,5 +1,5 @@
-// The fast backend of the host: packed float32 weights read once per step for all rows, vector kernels chosen at run time,
-// OpenMP threads.
+// The fast backend of the host: packed float32 weights read once per step for all rows, vector
+// kernels chosen at run time, OpenMP threads.
 #pragma once
 
 #include <vector>
@@ -25,6 +25,7 @@ class CpuBackend final : public HostBackend {
   RopeTables rope_;
   AlignedFloats packed_, query_key_value_, gated_, thread_scratch_;
   std::size_t thread_scratch_size_;
+  Barrier barrier_;
 };
 
 }  // namespace specbench::engine

@@ -1,5 +1,6 @@
-// Micro benchmarks of the cpu backend on the shape of the embedded model (random weights: the time is the same).
-// Arguments: rows or threads, threads. Counters: bytes of weights and cache read a second, floating-point operations a second.
+// Micro benchmarks of the cpu backend on the shape of the embedded model (random weights: the time
+// is the same). Arguments: rows or threads, threads. Counters: bytes of weights and cache read a
+// second, floating-point operations a second.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -25,9 +26,12 @@ double layer_weights() {
   const ModelConfig& c = model().config;
   const int heads = c.n_heads * c.head_dim;
   const int kv = c.n_kv_heads * c.head_dim;
-  return c.n_layers * (static_cast<double>(c.width) * (2 * heads + 2 * kv) + 3.0 * c.width * c.ffn_width);
+  return c.n_layers *
+         (static_cast<double>(c.width) * (2 * heads + 2 * kv) + 3.0 * c.width * c.ffn_width);
 }
-double head_weights() { return static_cast<double>(model().config.vocab_size) * model().config.width; }
+double head_weights() {
+  return static_cast<double>(model().config.vocab_size) * model().config.width;
+}
 
 // Lanes of at most 64 rows each, every lane with kContext entries.
 class Step {
@@ -42,7 +46,8 @@ class Step {
       backend_->reset(lane, 0);
       backend_->forward(testing::rows_of(lane, 0, tokens, 0), 0, model().config.n_layers);
     }
-    for (int i = 0; i < n_rows; ++i) rows_.push_back({i % n_lanes, kContext + i / n_lanes, i % 4096, i});
+    for (int i = 0; i < n_rows; ++i)
+      rows_.push_back({i % n_lanes, kContext + i / n_lanes, i % 4096, i});
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
       return a.lane != b.lane ? a.lane < b.lane : a.pos < b.pos;
     });
@@ -124,7 +129,8 @@ void BM_make_law(benchmark::State& state) {
   if (state.range(0) == 2) params.top_k = 50;
   LawBuffer room(1, 4096);
   for (auto _ : state)
-    benchmark::DoNotOptimize(make_law(logits.data(), 4096, params, room.weights(0), room.chunk_sums(0)).total);
+    benchmark::DoNotOptimize(
+        make_law(logits.data(), 4096, params, room.weights(0), room.chunk_sums(0)).total);
 }
 BENCHMARK(BM_make_law)->ArgName("plain/top-p/top-k")->DenseRange(0, 2);
 

@@ -4,13 +4,16 @@
 #include <cmath>
 #include <limits>
 
-// AVX-512, AVX2 and the baseline: the targets between them would give the same code or serve no machine of today.
+// AVX-512, AVX2 and the baseline: the targets between them would give the same code or serve no
+// machine of today.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/kernels.cc"
-#include "hwy/foreach_target.h"
+// clang-format off
+#include "hwy/foreach_target.h"  // before all others of Highway
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace specbench::engine::HWY_NAMESPACE {
@@ -30,10 +33,11 @@ Range share_of(int n, int thread, int n_threads) {
           static_cast<int>(static_cast<std::int64_t>(n) * (thread + 1) / n_threads)};
 }
 
-// Products of R rows with NV vectors of outputs. Each sum starts at zero and takes its inputs in ascending order.
+// Products of R rows with NV vectors of outputs. Each sum starts at zero and takes its inputs in
+// ascending order.
 template <int R, int NV>
-HWY_INLINE void multiply(const float* HWY_RESTRICT w, int w_stride, int n_in, const float* HWY_RESTRICT x, int x_stride,
-                         float* HWY_RESTRICT out) {
+HWY_INLINE void multiply(const float* HWY_RESTRICT w, int w_stride, int n_in,
+                         const float* HWY_RESTRICT x, int x_stride, float* HWY_RESTRICT out) {
   const F32 d;
   hn::Vec<F32> sums[R][NV];
 #pragma GCC unroll 16
@@ -74,23 +78,48 @@ void multiply_rows(int n_rows, const float* w, int n_in, const float* x, int x_s
   while (n_rows > 0) {
     const int r = std::min(n_rows, kRowsAtOnce);
     switch (r) {
-      case 1: multiply_block<1>(w, n_in, x, x_stride, out); break;
-      case 2: multiply_block<2>(w, n_in, x, x_stride, out); break;
-      case 3: multiply_block<3>(w, n_in, x, x_stride, out); break;
-      case 4: multiply_block<4>(w, n_in, x, x_stride, out); break;
+      case 1:
+        multiply_block<1>(w, n_in, x, x_stride, out);
+        break;
+      case 2:
+        multiply_block<2>(w, n_in, x, x_stride, out);
+        break;
+      case 3:
+        multiply_block<3>(w, n_in, x, x_stride, out);
+        break;
+      case 4:
+        multiply_block<4>(w, n_in, x, x_stride, out);
+        break;
 #if HWY_TARGET != HWY_SSE2
-      case 5: multiply_block<5>(w, n_in, x, x_stride, out); break;
-      case 6: multiply_block<6>(w, n_in, x, x_stride, out); break;
+      case 5:
+        multiply_block<5>(w, n_in, x, x_stride, out);
+        break;
+      case 6:
+        multiply_block<6>(w, n_in, x, x_stride, out);
+        break;
 #endif
 #if HWY_TARGET == HWY_AVX3
-      case 7: multiply_block<7>(w, n_in, x, x_stride, out); break;
-      case 8: multiply_block<8>(w, n_in, x, x_stride, out); break;
-      case 9: multiply_block<9>(w, n_in, x, x_stride, out); break;
-      case 10: multiply_block<10>(w, n_in, x, x_stride, out); break;
-      case 11: multiply_block<11>(w, n_in, x, x_stride, out); break;
-      case 12: multiply_block<12>(w, n_in, x, x_stride, out); break;
+      case 7:
+        multiply_block<7>(w, n_in, x, x_stride, out);
+        break;
+      case 8:
+        multiply_block<8>(w, n_in, x, x_stride, out);
+        break;
+      case 9:
+        multiply_block<9>(w, n_in, x, x_stride, out);
+        break;
+      case 10:
+        multiply_block<10>(w, n_in, x, x_stride, out);
+        break;
+      case 11:
+        multiply_block<11>(w, n_in, x, x_stride, out);
+        break;
+      case 12:
+        multiply_block<12>(w, n_in, x, x_stride, out);
+        break;
 #endif
-      default: break;
+      default:
+        break;
     }
     n_rows -= r;
     x += r;
@@ -127,7 +156,9 @@ float sum_of_squares(const float* x, int n) {
 void norm_rows(const Job& job, const float* gain, Range rows, const PackedRows& out) {
   const int width = job.config->width;
   for (int row = rows.begin; row < rows.end; ++row) {
-    const float* HWY_RESTRICT x = job.hidden + static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * width;
+    const float* HWY_RESTRICT x =
+        job.hidden +
+        static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * width;
     const double mean = static_cast<double>(sum_of_squares(x, width)) / width;
     const auto scale = static_cast<float>(1.0 / std::sqrt(mean + job.config->norm_eps));
     const int stride = out.tile_rows(row / kTile);
@@ -135,12 +166,14 @@ void norm_rows(const Job& job, const float* gain, Range rows, const PackedRows& 
     if (stride == 1) {
       for (int i = 0; i < width; ++i) y[i] = x[i] * scale * gain[i];
     } else {
-      for (int i = 0; i < width; ++i) y[static_cast<std::ptrdiff_t>(i) * stride] = x[i] * scale * gain[i];
+      for (int i = 0; i < width; ++i)
+        y[static_cast<std::ptrdiff_t>(i) * stride] = x[i] * scale * gain[i];
     }
   }
 }
 
-// Norm of all rows: for few rows each thread makes its own copy, which is cheaper than waiting for the other's.
+// Norm of all rows: for few rows each thread makes its own copy, which is cheaper than waiting for
+// the other's.
 PackedRows norm(const Job& job, const float* gain, int thread, int n_threads) {
   const int n = static_cast<int>(job.rows.size());
   constexpr int kFewRows = 4;
@@ -151,7 +184,7 @@ PackedRows norm(const Job& job, const float* gain, int thread, int n_threads) {
     return out;
   }
   norm_rows(job, gain, share_of(n, thread, n_threads), out);
-#pragma omp barrier
+  job.barrier->wait(n_threads);
   return out;
 }
 
@@ -169,8 +202,8 @@ void rope(float* HWY_RESTRICT head, const RopeTables& tables, int pos) {
 
 // q k / sqrt(head_dim) for the slots of B neighbouring key blocks.
 template <int B>
-HWY_INLINE void score_blocks(const float* HWY_RESTRICT query, const float* HWY_RESTRICT keys, int dim, float scale,
-                             float* HWY_RESTRICT scores) {
+HWY_INLINE void score_blocks(const float* HWY_RESTRICT query, const float* HWY_RESTRICT keys,
+                             int dim, float scale, float* HWY_RESTRICT scores) {
   const F32 d;
   constexpr int kVectors = kKeyBlock / kLanes;
   hn::Vec<F32> sums[B][kVectors];
@@ -184,7 +217,8 @@ HWY_INLINE void score_blocks(const float* HWY_RESTRICT query, const float* HWY_R
     for (int b = 0; b < B; ++b)
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v)
-        sums[b][v] = hn::MulAdd(hn::LoadU(d, keys + (b * dim + i) * kKeyBlock + v * kLanes), q, sums[b][v]);
+        sums[b][v] =
+            hn::MulAdd(hn::LoadU(d, keys + (b * dim + i) * kKeyBlock + v * kLanes), q, sums[b][v]);
   }
 #pragma GCC unroll 4
   for (int b = 0; b < B; ++b)
@@ -193,12 +227,14 @@ HWY_INLINE void score_blocks(const float* HWY_RESTRICT query, const float* HWY_R
       hn::StoreU(hn::Mul(sums[b][v], hn::Set(d, scale)), d, scores + b * kKeyBlock + v * kLanes);
 }
 
-// Scores to unnormalised weights in place; returns one over their sum. n real slots, n_padded a multiple of 16.
+// Scores to unnormalised weights in place; returns one over their sum. n real slots, n_padded a
+// multiple of 16.
 float softmax(float* scores, int n, int n_padded) {
   const F32 d;
   for (int i = n; i < n_padded; ++i) scores[i] = -std::numeric_limits<float>::infinity();
   auto largest = hn::LoadU(d, scores);
-  for (int i = kLanes; i < n_padded; i += kLanes) largest = hn::Max(largest, hn::LoadU(d, scores + i));
+  for (int i = kLanes; i < n_padded; i += kLanes)
+    largest = hn::Max(largest, hn::LoadU(d, scores + i));
   const auto shift = hn::MaxOfLanes(d, largest);
   auto total = hn::Zero(d);
   for (int i = 0; i < n_padded; i += kLanes) {
@@ -209,10 +245,11 @@ float softmax(float* scores, int n, int n_padded) {
   return 1.0F / hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-// NV vectors of head_dim: sum over slots of weight x value, ascending, then one product with 1 / total.
+// NV vectors of head_dim: sum over slots of weight x value, ascending, then one product with 1 /
+// total.
 template <int NV>
-HWY_INLINE void mix_values(const float* HWY_RESTRICT weights, const float* HWY_RESTRICT values, int n, int dim, float scale,
-                           float* HWY_RESTRICT out) {
+HWY_INLINE void mix_values(const float* HWY_RESTRICT weights, const float* HWY_RESTRICT values,
+                           int n, int dim, float scale, float* HWY_RESTRICT out) {
   const F32 d;
   hn::Vec<F32> sums[NV];
 #pragma GCC unroll 8
@@ -220,24 +257,30 @@ HWY_INLINE void mix_values(const float* HWY_RESTRICT weights, const float* HWY_R
   for (int j = 0; j < n; ++j) {
     const auto w = hn::Set(d, weights[j]);
 #pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v) sums[v] = hn::MulAdd(hn::LoadU(d, values + v * kLanes), w, sums[v]);
+    for (int v = 0; v < NV; ++v)
+      sums[v] = hn::MulAdd(hn::LoadU(d, values + v * kLanes), w, sums[v]);
     values += dim;
   }
 #pragma GCC unroll 8
   for (int v = 0; v < NV; ++v) hn::StoreU(hn::Mul(sums[v], hn::Set(d, scale)), d, out + v * kLanes);
 }
 
-void attend_head(const float* query, const float* keys, const float* values, int n, int dim, float* scores, float* out) {
+void attend_head(const float* query, const float* keys, const float* values, int n, int dim,
+                 float* scores, float* out) {
   const int n_blocks = (n + kKeyBlock - 1) / kKeyBlock;
   const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(dim)));
   const std::ptrdiff_t block_size = static_cast<std::ptrdiff_t>(dim) * kKeyBlock;
   int b = 0;
-  for (; b + 4 <= n_blocks; b += 4) score_blocks<4>(query, keys + b * block_size, dim, scale, scores + b * kKeyBlock);
-  for (; b < n_blocks; ++b) score_blocks<1>(query, keys + b * block_size, dim, scale, scores + b * kKeyBlock);
+  for (; b + 4 <= n_blocks; b += 4)
+    score_blocks<4>(query, keys + b * block_size, dim, scale, scores + b * kKeyBlock);
+  for (; b < n_blocks; ++b)
+    score_blocks<1>(query, keys + b * block_size, dim, scale, scores + b * kKeyBlock);
   const float normaliser = softmax(scores, n, n_blocks * kKeyBlock);
   int i = 0;
-  for (; i + 4 * kLanes <= dim; i += 4 * kLanes) mix_values<4>(scores, values + i, n, dim, normaliser, out + i);
-  for (; i + kLanes <= dim; i += kLanes) mix_values<1>(scores, values + i, n, dim, normaliser, out + i);
+  for (; i + 4 * kLanes <= dim; i += 4 * kLanes)
+    mix_values<4>(scores, values + i, n, dim, normaliser, out + i);
+  for (; i + kLanes <= dim; i += kLanes)
+    mix_values<1>(scores, values + i, n, dim, normaliser, out + i);
   for (; i < dim; ++i) {
     float sum = 0.0F;
     for (int j = 0; j < n; ++j) sum += scores[j] * values[static_cast<std::ptrdiff_t>(j) * dim + i];
@@ -251,37 +294,43 @@ void enter_cache(const Job& job, int layer, int row, int kv_head) {
   const Row& r = job.rows[static_cast<std::size_t>(row)];
   const int group = c.n_heads / c.n_kv_heads;
   float* all = job.query_key_value + static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride;
-  for (int h = kv_head * group; h < (kv_head + 1) * group; ++h) rope(all + h * c.head_dim, *job.rope, r.pos);
+  for (int h = kv_head * group; h < (kv_head + 1) * group; ++h)
+    rope(all + h * c.head_dim, *job.rope, r.pos);
   float* key = all + (c.n_heads + kv_head) * c.head_dim;
   rope(key, *job.rope, r.pos);
   job.store->write(r.lane, layer, kv_head, r.pos, key, key + c.n_kv_heads * c.head_dim);
 }
 
 // The query heads of one (row, key/value head), into the packed input of the output projection.
-void attend(const Job& job, int layer, int row, int kv_head, float* scratch, const PackedRows& out) {
+void attend(const Job& job, int layer, int row, int kv_head, float* scratch,
+            const PackedRows& out) {
   const ModelConfig& c = *job.config;
   const Row& r = job.rows[static_cast<std::size_t>(row)];
   const int group = c.n_heads / c.n_kv_heads;
-  const float* queries = job.query_key_value + static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride;
+  const float* queries =
+      job.query_key_value + static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride;
   const int stride = out.tile_rows(row / kTile);
   float* head_out = scratch;
   float* scores = scratch + c.head_dim;
   for (int h = kv_head * group; h < (kv_head + 1) * group; ++h) {
     attend_head(queries + h * c.head_dim, job.store->key_blocks(r.lane, layer, kv_head),
                 job.store->values(r.lane, layer, kv_head), r.pos + 1, c.head_dim, scores, head_out);
-    float* y = out.tile(row / kTile) + row % kTile + static_cast<std::ptrdiff_t>(h) * c.head_dim * stride;
+    float* y =
+        out.tile(row / kTile) + row % kTile + static_cast<std::ptrdiff_t>(h) * c.head_dim * stride;
     for (int i = 0; i < c.head_dim; ++i) y[static_cast<std::ptrdiff_t>(i) * stride] = head_out[i];
   }
 }
 
-// silu(gate) * up for the 16 pairs of a block, at most n of them, into the packed input of the down projection.
+// silu(gate) * up for the 16 pairs of a block, at most n of them, into the packed input of the down
+// projection.
 void gate_block(const float* HWY_RESTRICT sums, int n, int stride, float* HWY_RESTRICT out) {
   const F32 d;
   HWY_ALIGN float result[kBlock / 2];
   for (int i = 0; i < kBlock / 2; i += kLanes) {
     const auto gate = hn::Load(d, sums + i);
     const auto up = hn::Load(d, sums + kBlock / 2 + i);
-    // Above its range of 104 hn::Exp gives anything; e^100 is infinite already, and the gate then shuts.
+    // Above its range of 104 hn::Exp gives anything; e^100 is infinite already, and the gate then
+    // shuts.
     const auto e = hn::Exp(d, hn::Min(hn::Neg(gate), hn::Set(d, 100.0F)));
     hn::Store(hn::Mul(hn::Div(gate, hn::Add(hn::Set(d, 1.0F), e)), up), d, result + i);
   }
@@ -295,28 +344,32 @@ void attention_layer(const Job& job, int layer, int thread, int n_threads) {
   const PackedRows normed = norm(job, w.attention_norm, thread, n_threads);
   matmul(w.query_key_value, normed, share_of(w.query_key_value.n_blocks(), thread, n_threads),
          [&](int row, int b, const float* sums) {
-           std::copy_n(sums, kBlock, job.query_key_value + static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride +
-                                         b * kBlock);
+           std::copy_n(sums, kBlock,
+                       job.query_key_value +
+                           static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride +
+                           b * kBlock);
          });
-#pragma omp barrier
-  // A lone row attends with the heads its own thread has just entered; several rows of a sequence see each other's.
+  job.barrier->wait(n_threads);
+  // A lone row attends with the heads its own thread has just entered; several rows of a sequence
+  // see each other's.
   const Range tasks = share_of(n * c.n_kv_heads, thread, n_threads);
-  for (int t = tasks.begin; t < tasks.end; ++t) enter_cache(job, layer, t / c.n_kv_heads, t % c.n_kv_heads);
-  if (n > 1) {
-#pragma omp barrier
-  }
+  for (int t = tasks.begin; t < tasks.end; ++t)
+    enter_cache(job, layer, t / c.n_kv_heads, t % c.n_kv_heads);
+  if (n > 1) job.barrier->wait(n_threads);
   const PackedRows attended{job.packed, n, c.n_heads * c.head_dim};
   float* scratch = job.thread_scratch + static_cast<std::size_t>(thread) * job.thread_scratch_size;
   for (int t = tasks.begin; t < tasks.end; ++t)
     attend(job, layer, t / c.n_kv_heads, t % c.n_kv_heads, scratch, attended);
-#pragma omp barrier
+  job.barrier->wait(n_threads);
   matmul(w.attention_out, attended, share_of(w.attention_out.n_blocks(), thread, n_threads),
          [&](int row, int b, const float* sums) {
-           float* x = job.hidden + static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * c.width +
-                      b * kBlock;
+           float* x =
+               job.hidden +
+               static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * c.width +
+               b * kBlock;
            for (int i = 0; i < std::min(kBlock, c.width - b * kBlock); ++i) x[i] += sums[i];
          });
-#pragma omp barrier
+  job.barrier->wait(n_threads);
 }
 
 void ffn_layer(const Job& job, int layer, int thread, int n_threads) {
@@ -329,16 +382,20 @@ void ffn_layer(const Job& job, int layer, int thread, int n_threads) {
          [&](int row, int b, const float* sums) {
            const int first = b * kBlock / 2;
            const int stride = gated.tile_rows(row / kTile);
-           gate_block(sums, std::min(kBlock / 2, c.ffn_width - first), stride,
-                      gated.tile(row / kTile) + row % kTile + static_cast<std::ptrdiff_t>(first) * stride);
+           gate_block(
+               sums, std::min(kBlock / 2, c.ffn_width - first), stride,
+               gated.tile(row / kTile) + row % kTile + static_cast<std::ptrdiff_t>(first) * stride);
          });
-#pragma omp barrier
-  matmul(w.down, gated, share_of(w.down.n_blocks(), thread, n_threads), [&](int row, int b, const float* sums) {
-    float* x =
-        job.hidden + static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * c.width + b * kBlock;
-    for (int i = 0; i < std::min(kBlock, c.width - b * kBlock); ++i) x[i] += sums[i];
-  });
-#pragma omp barrier
+  job.barrier->wait(n_threads);
+  matmul(w.down, gated, share_of(w.down.n_blocks(), thread, n_threads),
+         [&](int row, int b, const float* sums) {
+           float* x =
+               job.hidden +
+               static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * c.width +
+               b * kBlock;
+           for (int i = 0; i < std::min(kBlock, c.width - b * kBlock); ++i) x[i] += sums[i];
+         });
+  job.barrier->wait(n_threads);
 }
 
 void run_layers_thread(const Job& job, int thread, int n_threads) {
@@ -350,7 +407,7 @@ void run_layers_thread(const Job& job, int thread, int n_threads) {
       std::copy_n(job.embedding + static_cast<std::ptrdiff_t>(r.token) * width, width,
                   job.hidden + static_cast<std::ptrdiff_t>(r.slot) * width);
     }
-#pragma omp barrier
+    job.barrier->wait(n_threads);
   }
   for (int layer = job.first; layer < job.last; ++layer) {
     attention_layer(job, layer, thread, n_threads);

@@ -16,7 +16,8 @@ namespace {
 
 using testing::Numbers;
 
-// Norm and head of n rows by head_thread on one thread: the product of any n_out x n_in matrix with any number of rows.
+// Norm and head of n rows by head_thread on one thread: the product of any n_out x n_in matrix with
+// any number of rows.
 class HeadProduct {
  public:
   HeadProduct(int n_out, int n_in) : numbers_(static_cast<std::uint64_t>(n_out * 1000 + n_in)) {
@@ -36,7 +37,9 @@ class HeadProduct {
     AlignedFloats packed(static_cast<std::size_t>(n_rows * config_.width));
     AlignedFloats scratch(thread_scratch_floats(config_, 1));
     std::vector<float> out(static_cast<std::size_t>(n_rows * config_.vocab_size));
+    Barrier barrier;
     Job job;
+    job.barrier = &barrier;
     job.config = &config_;
     job.rows = rows;
     job.hidden = hidden_.data();
@@ -50,8 +53,8 @@ class HeadProduct {
     return out;
   }
 
-  // Largest error over its bound. A float sum of n products is off by at most n 2^-24 of the sum of their sizes; the
-  // norm before it adds n/16 + 20 roundings of its own.
+  // Largest error over its bound. A float sum of n products is off by at most n 2^-24 of the sum of
+  // their sizes; the norm before it adds n/16 + 20 roundings of its own.
   double worst_share_of_bound(const std::vector<float>& got, int n_rows) const {
     const auto n_in = static_cast<std::size_t>(config_.width);
     const double bound = (config_.width * (1.0 + 1.0 / 16) + 20) * 0x1p-24;
@@ -62,8 +65,10 @@ class HeadProduct {
       const auto want = matmul_reference(head_, normed);
       for (std::size_t o = 0; o < want.size(); ++o) {
         double size = 0.0;
-        for (std::size_t i = 0; i < n_in; ++i) size += std::fabs(head_.data[o * n_in + i] * normed[i]);
-        const double error = std::fabs(got[static_cast<std::size_t>(r) * want.size() + o] - want[o]);
+        for (std::size_t i = 0; i < n_in; ++i)
+          size += std::fabs(head_.data[o * n_in + i] * normed[i]);
+        const double error =
+            std::fabs(got[static_cast<std::size_t>(r) * want.size() + o] - want[o]);
         worst = std::max(worst, error / (bound * size));
       }
     }
@@ -81,10 +86,12 @@ class HeadProduct {
 };
 
 TEST(Matmul, AgreesWithTheReferenceForEveryNumberOfRows) {
-  for (const auto& [n_out, n_in] : {std::pair{33, 17}, {32, 256}, {1, 1}, {31, 64}, {64, 5}, {101, 33}}) {
+  for (const auto& [n_out, n_in] :
+       {std::pair{33, 17}, {32, 256}, {1, 1}, {31, 64}, {64, 5}, {101, 33}}) {
     HeadProduct product(n_out, n_in);
     for (int n_rows = 1; n_rows <= 64; ++n_rows)
-      ASSERT_LT(product.worst_share_of_bound(product.run(n_rows), n_rows), 1.0) << n_out << "x" << n_in << ", " << n_rows;
+      ASSERT_LT(product.worst_share_of_bound(product.run(n_rows), n_rows), 1.0)
+          << n_out << "x" << n_in << ", " << n_rows;
   }
 }
 
@@ -136,19 +143,22 @@ double relative_difference(const std::vector<float>& got, const std::vector<floa
   double largest = 0.0;
   double squares = 0.0;
   for (std::size_t i = 0; i < want.size(); ++i) {
-    largest = std::max(largest, std::fabs(static_cast<double>(got[i]) - static_cast<double>(want[i])));
+    largest =
+        std::max(largest, std::fabs(static_cast<double>(got[i]) - static_cast<double>(want[i])));
     squares += static_cast<double>(want[i]) * static_cast<double>(want[i]);
     if (std::isnan(got[i])) return HUGE_VAL;
   }
   return largest / std::sqrt(squares / static_cast<double>(want.size()));
 }
 
-// Float rounding of sums of up to 128 terms, through three layers whose residual branches neither grow nor shrink it:
-// some 3 x 4 products of about sqrt(128) ulps each, 1e-5 of the size of a logit at the very most.
+// Float rounding of sums of up to 128 terms, through three layers whose residual branches neither
+// grow nor shrink it: some 3 x 4 products of about sqrt(128) ulps each, 1e-5 of the size of a logit
+// at the very most.
 constexpr double kTolerance = 2e-5;
 
 const ModelConfig kShapes[] = {
-    testing::make_shape(61, 20, 3, 2, 2, 10, 33),   // everything odd; one query head a key head; dim below a vector
+    testing::make_shape(61, 20, 3, 2, 2, 10,
+                        33),  // everything odd; one query head a key head; dim below a vector
     testing::make_shape(33, 40, 3, 4, 2, 20, 17),   // groups of 2; dim not a multiple of any vector
     testing::make_shape(97, 64, 3, 4, 1, 64, 100),  // groups of 4; dim of four vectors
     testing::make_shape(31, 48, 3, 3, 3, 80, 50),   // dim of five vectors

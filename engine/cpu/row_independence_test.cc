@@ -1,5 +1,5 @@
-// The promise of both host backends: a row's bits do not depend on the other rows, the packing, the lanes, the threads or
-// what lies dead in the cache.
+// The promise of both host backends: a row's bits do not depend on the other rows, the packing, the
+// lanes, the threads or what lies dead in the cache.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ constexpr int kPrompt = 64;
 
 ModelConfig shape_of(const std::string& backend) {
   // The cpu shape has odd sizes everywhere; the reference is slow and needs fewer numbers.
-  return backend == "cpu" ? testing::make_shape(97, 40, 3, 4, 2, 20, 33) : testing::make_shape(31, 12, 2, 2, 1, 6, 10);
+  return backend == "cpu" ? testing::make_shape(97, 40, 3, 4, 2, 20, 33)
+                          : testing::make_shape(31, 12, 2, 2, 1, 6, 10);
 }
 
 class RowIndependence : public ::testing::TestWithParam<std::string> {
@@ -35,11 +36,13 @@ class RowIndependence : public ::testing::TestWithParam<std::string> {
   }
   std::size_t vocab() const { return static_cast<std::size_t>(model_->config.vocab_size); }
   bool is_row(const float* logits, std::size_t pos) const {
-    return std::equal(logits, logits + vocab(), alone_.begin() + static_cast<std::ptrdiff_t>(pos * vocab()));
+    return std::equal(logits, logits + vocab(),
+                      alone_.begin() + static_cast<std::ptrdiff_t>(pos * vocab()));
   }
 
   // All layers and the head on rows; each row of lane `lane` must have the bits it has alone.
-  void expect_rows(Backend& b, const std::vector<Row>& rows, int lane, const std::string& what) const {
+  void expect_rows(Backend& b, const std::vector<Row>& rows, int lane,
+                   const std::string& what) const {
     std::vector<float> out(rows.size() * vocab());
     b.forward(rows, 0, model_->config.n_layers);
     b.logits(rows, out.data());
@@ -81,13 +84,15 @@ TEST_P(RowIndependence, AnyPackingOfLanes) {
       std::vector<int> order(5);
       std::iota(order.begin(), order.end(), 0);
       for (std::size_t i = 4; i > 0; --i)
-        std::swap(order[i], order[static_cast<std::size_t>(numbers.below(static_cast<int>(i + 1)))]);
+        std::swap(order[i],
+                  order[static_cast<std::size_t>(numbers.below(static_cast<int>(i + 1)))]);
       std::vector<Row> rows;
       for (const int lane : order) {
         int& pos = next[static_cast<std::size_t>(lane)];
         const auto& text = lane == watched ? tokens_ : other_;
         for (int n = numbers.below(lane == watched ? 6 : 9); n > 0 && pos < kPrompt; --n, ++pos)
-          rows.push_back({lane, pos, text[static_cast<std::size_t>(pos)], static_cast<int>(rows.size()) * 7 % 64});
+          rows.push_back({lane, pos, text[static_cast<std::size_t>(pos)],
+                          static_cast<int>(rows.size()) * 7 % 64});
       }
       expect_rows(*b, rows, watched, "seed " + std::to_string(seed));
     }
@@ -99,8 +104,9 @@ TEST_P(RowIndependence, LayersInPiecesGiveTheSameRows) {
   for (int middle = 1; middle < model_->config.n_layers; ++middle) {
     b->reset(0, 0);
     const auto rows = testing::rows_of(0, 0, tokens_, 100);
-    for (const Row& row : rows) b->forward({&row, 1}, 0, middle);  // one by one through the first layers
-    b->forward(rows, middle, model_->config.n_layers);             // together through the rest
+    for (const Row& row : rows)
+      b->forward({&row, 1}, 0, middle);                 // one by one through the first layers
+    b->forward(rows, middle, model_->config.n_layers);  // together through the rest
     std::vector<float> out(rows.size() * vocab());
     b->logits(rows, out.data());
     EXPECT_EQ(out, alone_) << middle;
@@ -116,7 +122,8 @@ TEST_P(RowIndependence, WhatWasTrimmedIsNeverRead) {
       std::vector<Row> wrong = testing::rows_of(0, pos, {other_.begin(), other_.begin() + 20}, 0);
       b->forward(wrong, 0, model_->config.n_layers);
       b->trim(0, pos);
-      expect_rows(*b, testing::rows_of(0, pos, piece(pos, end), 0), 0, poison ? "poisoned" : "plain");
+      expect_rows(*b, testing::rows_of(0, pos, piece(pos, end), 0), 0,
+                  poison ? "poisoned" : "plain");
     }
   }
 }
@@ -127,7 +134,8 @@ TEST_P(RowIndependence, ComparisonSeesAnotherToken) {
   changed[10] = (changed[10] + 1) % model_->config.vocab_size;
   const auto logits = testing::logits_row_by_row(*b, 0, changed);
   EXPECT_TRUE(is_row(logits.data() + 9 * vocab(), 9));
-  for (std::size_t pos = 10; pos < kPrompt; ++pos) EXPECT_FALSE(is_row(logits.data() + pos * vocab(), pos)) << pos;
+  for (std::size_t pos = 10; pos < kPrompt; ++pos)
+    EXPECT_FALSE(is_row(logits.data() + pos * vocab(), pos)) << pos;
 }
 
 TEST_P(RowIndependence, CountsItsWork) {

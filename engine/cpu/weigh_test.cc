@@ -1,4 +1,5 @@
-// Weights must have the bits of exp_fixed on every vector target: ids that are sampled depend on them.
+// Weights must have the bits of exp_fixed on every vector target: ids that are sampled depend on
+// them.
 #include "engine/cpu/weigh.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ using testing::Numbers;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// All targets that this binary has code for and this machine can run; the normal choice again at the end.
+// All targets that this binary has code for and this machine can run; the normal choice again at
+// the end.
 class AllTargets {
  public:
   AllTargets() : targets_(hwy::SupportedAndGeneratedTargets()) {}
@@ -42,8 +44,10 @@ int n_differing_bits(const std::vector<float>& logits, double inverse_temperatur
     const auto at = static_cast<std::size_t>(id);
     double want = 0.0;
     if (id < n)
-      want = exp_fixed((static_cast<double>(logits[at]) - static_cast<double>(largest)) * inverse_temperature * planted);
-    n_differing += std::bit_cast<std::uint64_t>(weights[at]) != std::bit_cast<std::uint64_t>(want) ? 1 : 0;
+      want = exp_fixed((static_cast<double>(logits[at]) - static_cast<double>(largest)) *
+                       inverse_temperature * planted);
+    n_differing +=
+        std::bit_cast<std::uint64_t>(weights[at]) != std::bit_cast<std::uint64_t>(want) ? 1 : 0;
   }
   return n_differing;
 }
@@ -56,11 +60,13 @@ TEST(Weigh, HasTheBitsOfTheScalarOnEveryTarget) {
     for (const int n : {1, 2, 7, 255, 256, 257, 1000, 4096}) {
       Numbers numbers(static_cast<std::uint64_t>(n));
       std::vector<float> logits(static_cast<std::size_t>(n));
-      for (float& v : logits) v = numbers.uniform() < 0.05 ? -kInf : static_cast<float>(20.0 * numbers.spread());
+      for (float& v : logits)
+        v = numbers.uniform() < 0.05 ? -kInf : static_cast<float>(20.0 * numbers.spread());
       logits[static_cast<std::size_t>(numbers.below(n))] = 1.0F;
       logits[static_cast<std::size_t>(n - 1)] = -0.0F;
       for (const double t : {1.0, 0.7, 0.001, 100.0})
-        EXPECT_EQ(n_differing_bits(logits, 1.0 / t, 1.0), 0) << hwy::TargetName(target) << ", " << n << ", T " << t;
+        EXPECT_EQ(n_differing_bits(logits, 1.0 / t, 1.0), 0)
+            << hwy::TargetName(target) << ", " << n << ", T " << t;
     }
   }
 }
