@@ -1,5 +1,6 @@
-// Verification: which drafted tokens stand and which token follows. Pure functions of ids, laws and coins, so that they can
-// be checked exactly (enumeration), statistically (draws) and end to end. They know no model, cache, batch or stop.
+// Verification: which drafted tokens stand and which token follows. Pure functions of ids, laws and
+// coins, so that they can be checked exactly (enumeration), statistically (draws) and end to end.
+// They know no model, cache, batch or stop.
 #pragma once
 
 #include <array>
@@ -46,25 +47,27 @@ struct Acceptance {
   int n_accepted = 0;
   TokenId final_token = -1;  ///< follows the accepted ones
   Source source = Source::kBonus;
-  bool residual_was_empty = false;  ///< rounding left no residual mass: the token was drawn from the target
+  bool residual_was_empty =
+      false;  ///< rounding left no residual mass: the token was drawn from the target
 };
 
 using AcceptRule = Acceptance (*)(const Proposal&, const RoundCoins&, const ResidualScratch&);
 
-/// Token rejection (Leviathan et al. 2023, Chen et al. 2023): token i stands iff u_i q_i(x_i) < p_i(x_i); at the first
-/// rejection a token of norm(max(0, p_i - q_i)), after none a token of p_{n+1}. Strict: p = 0 never stands.
+/// Token rejection (Leviathan et al. 2023, Chen et al. 2023): token i stands iff u_i q_i(x_i) <
+/// p_i(x_i); at the first rejection a token of norm(max(0, p_i - q_i)), after none a token of
+/// p_{n+1}. Strict: p = 0 never stands.
 Acceptance accept_token(const Proposal&, const RoundCoins&, const ResidualScratch&);
 
-/// Greedy: token i stands iff it is the smallest id of largest target probability; then that id. Target laws are point
-/// masses (temperature 0).
+/// Greedy: token i stands iff it is the smallest id of largest target probability; then that id.
+/// Target laws are point masses (temperature 0).
 Acceptance accept_greedy(const Proposal&, const RoundCoins&, const ResidualScratch&);
 
-/// One-hot: the target draws at each position; a drafted token stands iff it is that draw. Exact for any draft
-/// that does not depend on the target's coins; accepts with probability p_i(x_i).
+/// One-hot: the target draws at each position; a drafted token stands iff it is that draw. Exact
+/// for any draft that does not depend on the target's coins; accepts with probability p_i(x_i).
 Acceptance accept_one_hot(const Proposal&, const RoundCoins&, const ResidualScratch&);
 
-/// Coupled: as one-hot, with the target drawing by Gumbel noise keyed by absolute position; the output equals
-/// autoregressive sampling under the same noise, token for token.
+/// Coupled: as one-hot, with the target drawing by Gumbel noise keyed by absolute position; the
+/// output equals autoregressive sampling under the same noise, token for token.
 Acceptance accept_coupled(const Proposal&, const RoundCoins&, const ResidualScratch&);
 
 }  // namespace specbench::engine

@@ -1,5 +1,6 @@
-// The seam between decoding and arithmetic. A backend runs layers over packed rows and keeps hidden states and the key/value
-// cache; it knows nothing of drafts, sampling or stops. Chosen once, by name.
+// The seam between decoding and arithmetic. A backend runs layers over packed rows and keeps hidden
+// states and the key/value cache; it knows nothing of drafts, sampling or stops. Chosen once, by
+// name.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,10 @@ struct Work {
 
 struct BackendOptions {
   int n_lanes = 1;
-  int max_length = 0;       ///< longest sequence, at most the model's max_positions; 0: that
-  int n_slots = 512;        ///< rows of the hidden-state buffer, and most rows of a step
+  int max_length = 0;  ///< longest sequence, at most the model's max_positions; 0: that
+  int n_slots = 512;   ///< rows of the hidden-state buffer, and most rows of a step
   int n_threads = 1;
-  bool poison = false;      ///< fill dead cache slots with NaN, so that reading one shows
+  bool poison = false;  ///< fill dead cache slots with NaN, so that reading one shows
 };
 
 class Backend {
@@ -45,9 +46,10 @@ class Backend {
   virtual const ModelConfig& config() const = 0;
   virtual const BackendOptions& options() const = 0;
 
-  /// Runs layers [first, last) over the rows: each row's state is read from its slot (from the token's embedding where
-  /// first == 0), its key and value enter the cache of each layer, and its new state is left in its slot. A row sees the cache
-  /// up to and including itself. The result of a row does not depend on the other rows, bit for bit.
+  /// Runs layers [first, last) over the rows: each row's state is read from its slot (from the
+  /// token's embedding where first == 0), its key and value enter the cache of each layer, and its
+  /// new state is left in its slot. A row sees the cache up to and including itself. The result of
+  /// a row does not depend on the other rows, bit for bit.
   virtual void forward(std::span<const Row> rows, int first, int last) = 0;
 
   /// Final norm and head on the states in the rows' slots: rows.size() x vocab_size floats.
@@ -58,7 +60,8 @@ class Backend {
   virtual void trim(int lane, int length) = 0;            ///< see KvLengths::trim
 
   /// Copies one cache entry: n_kv_heads * head_dim floats each. For checks.
-  virtual void read_kv(int lane, int layer, int pos, std::span<float> key, std::span<float> value) const = 0;
+  virtual void read_kv(int lane, int layer, int pos, std::span<float> key,
+                       std::span<float> value) const = 0;
 
   const Work& work() const { return work_; }
   void clear_work() { work_ = {}; }
@@ -67,8 +70,9 @@ class Backend {
   Work work_;
 };
 
-/// Makes the named backend ("cpu", "reference"). The model must outlive it. Throws InputError on an unknown name or impossible
-/// options.
-std::unique_ptr<Backend> make_backend(std::string_view name, const Model& model, const BackendOptions& options);
+/// Makes the named backend ("cpu", "reference"). The model must outlive it. Throws InputError on an
+/// unknown name or impossible options.
+std::unique_ptr<Backend> make_backend(std::string_view name, const Model& model,
+                                      const BackendOptions& options);
 
 }  // namespace specbench::engine

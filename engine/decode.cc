@@ -28,11 +28,13 @@ constexpr Verifier kVerifiers[] = {
 const Verifier& find_verifier(std::string_view name, const SamplingParams& sampling) {
   if (name == "token" && sampling.is_greedy()) name = "greedy";
   if (name == "greedy" && !sampling.is_greedy())
-    throw InputError("--verifier greedy needs --temperature 0, not " + std::to_string(sampling.temperature) +
+    throw InputError("--verifier greedy needs --temperature 0, not " +
+                     std::to_string(sampling.temperature) +
                      "; for sampled output use --verifier token.");
   for (const Verifier& verifier : kVerifiers)
     if (verifier.name == name) return verifier;
-  throw InputError("--verifier is '" + std::string(name) + "'; this build has greedy, token, one-hot and coupled.");
+  throw InputError("--verifier is '" + std::string(name) +
+                   "'; this build has greedy, token, one-hot and coupled.");
 }
 
 std::vector<Completion> decode_autoregressive(Backend& backend, std::span<const Request> requests,
@@ -50,7 +52,8 @@ std::vector<Completion> decode_autoregressive(Backend& backend, std::span<const 
   return batch.take_completions();
 }
 
-std::vector<Completion> decode_speculative(Backend& backend, Drafter& drafter, std::span<const Request> requests,
+std::vector<Completion> decode_speculative(Backend& backend, Drafter& drafter,
+                                           std::span<const Request> requests,
                                            const DecodeOptions& options, Observer& observer) {
   Batch batch(backend, requests, options, observer);
   while (batch.admit()) {

@@ -1,5 +1,5 @@
-// Decoding: autoregressive and speculative, for a batch of sequences that draft, accept and stop each on its own. The output
-// of a request is the same alone and in any batch.
+// Decoding: autoregressive and speculative, for a batch of sequences that draft, accept and stop
+// each on its own. The output of a request is the same alone and in any batch.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@
 
 namespace specbench::engine {
 
-/// A rule with the drafts it is exact for and the draw that autoregressive decoding makes in its place.
+/// A rule with the drafts it is exact for and the draw that autoregressive decoding makes in its
+/// place.
 struct Verifier {
   std::string_view name;
   DraftDraw draft_draw;
@@ -24,15 +25,18 @@ struct Verifier {
   TokenId (*plain)(const Law&, const RoundCoins&);
 };
 
-/// "greedy", "token", "one-hot" or "coupled". At temperature 0 the token rule is the greedy rule. Throws InputError on another
-/// name, or greedy at a temperature above 0.
+/// "greedy", "token", "one-hot" or "coupled". At temperature 0 the token rule is the greedy rule.
+/// Throws InputError on another name, or greedy at a temperature above 0.
 const Verifier& find_verifier(std::string_view name, const SamplingParams& sampling);
 
 /// Steps of a round that a test may replace by a faulty one. The defaults are the product.
 struct Steps {
   AcceptRule accept = nullptr;  ///< null: the verifier's
-  RoundCoins (*coins)(std::uint64_t seed, std::uint32_t request, int first_pos, int n_drafted) = round_coins;
-  int (*kept_entries)(int n_committed) = [](int n_committed) { return n_committed - 1; };  ///< cache after a round
+  RoundCoins (*coins)(std::uint64_t seed, std::uint32_t request, int first_pos,
+                      int n_drafted) = round_coins;
+  int (*kept_entries)(int n_committed) = [](int n_committed) {
+    return n_committed - 1;
+  };  ///< cache after a round
 };
 
 struct Request {
@@ -44,25 +48,27 @@ struct Request {
 struct DecodeOptions {
   SamplingParams sampling;
   const Verifier* verifier = nullptr;
-  int draft_tokens = 0;      ///< g: drafted tokens of a round at most
+  int draft_tokens = 0;  ///< g: drafted tokens of a round at most
   std::uint64_t seed = 0;
-  bool stop_at_eos = true;   ///< false: a fixed budget, the text goes on as a new document
+  bool stop_at_eos = true;  ///< false: a fixed budget, the text goes on as a new document
   Steps steps;
 };
 
 struct Completion {
   std::uint32_t request = 0;
-  std::vector<TokenId> tokens;  ///< emitted, EOS included
+  std::vector<TokenId> tokens;          ///< emitted, EOS included
   StopReason stop = StopReason::kNone;  ///< kNone: cancelled
 };
 
-/// One token a step. Completions in the order of the requests. Throws InputError for a request that does not fit the backend, and
-/// StateViolation where an invariant of RULES (cache lengths, counts, supports) breaks.
+/// One token a step. Completions in the order of the requests. Throws InputError for a request that
+/// does not fit the backend, and StateViolation where an invariant of RULES (cache lengths, counts,
+/// supports) breaks.
 std::vector<Completion> decode_autoregressive(Backend& backend, std::span<const Request> requests,
                                               const DecodeOptions& options, Observer& observer);
 
 /// Rounds of draft, verify, accept, trim. Same law of the output as decode_autoregressive.
-std::vector<Completion> decode_speculative(Backend& backend, Drafter& drafter, std::span<const Request> requests,
+std::vector<Completion> decode_speculative(Backend& backend, Drafter& drafter,
+                                           std::span<const Request> requests,
                                            const DecodeOptions& options, Observer& observer);
 
 }  // namespace specbench::engine

@@ -9,8 +9,9 @@
 
 namespace specbench::engine {
 
-DraftSampler::DraftSampler(int n_lanes, int draft_tokens, int n_ids, SamplingParams sampling, DraftDraw mode,
-                           std::uint64_t seed, std::vector<TokenId> eos, int n_threads)
+DraftSampler::DraftSampler(int n_lanes, int draft_tokens, int n_ids, SamplingParams sampling,
+                           DraftDraw mode, std::uint64_t seed, std::vector<TokenId> eos,
+                           int n_threads)
     : draft_tokens_(draft_tokens),
       n_ids_(n_ids),
       sampling_(sampling),
@@ -23,7 +24,8 @@ DraftSampler::DraftSampler(int n_lanes, int draft_tokens, int n_ids, SamplingPar
 
 bool DraftSampler::wants_more(const LaneDraft& lane) const {
   if (static_cast<int>(lane.drafted.size()) >= lane.n_wanted) return false;
-  return lane.drafted.empty() || std::find(eos_.begin(), eos_.end(), lane.drafted.back()) == eos_.end();
+  return lane.drafted.empty() ||
+         std::find(eos_.begin(), eos_.end(), lane.drafted.back()) == eos_.end();
 }
 
 void DraftSampler::draw_one(LaneDraft& lane, const float* logits) {
@@ -38,7 +40,8 @@ void DraftSampler::draw_one(LaneDraft& lane, const float* logits) {
     law = make_law(logits, n_ids_, sampling_, laws_.weights(at), laws_.chunk_sums(at));
   }
   TokenId id = law.point;
-  if (mode_ == DraftDraw::kCoin) id = draw(law, uniform({seed_, lane.request, first_pos, pos, Purpose::kDraft, 0}));
+  if (mode_ == DraftDraw::kCoin)
+    id = draw(law, uniform({seed_, lane.request, first_pos, pos, Purpose::kDraft, 0}));
   if (mode_ == DraftDraw::kCoupled) id = coupled_draw(law, seed_, lane.request, pos);
   lane.drafted.push_back(id);
   lane.laws.push_back(law);
@@ -52,8 +55,8 @@ void DraftSampler::draw_next(std::span<LaneDraft* const> lanes, const float* log
 
 namespace {
 
-/// Draws from the first n_layers layers, norm and head, one token a step. What the layers leave in the cache and in the slots
-/// is the target's own.
+/// Draws from the first n_layers layers, norm and head, one token a step. What the layers leave in
+/// the cache and in the slots is the target's own.
 class LayerDrafter : public Drafter {
  public:
   explicit LayerDrafter(int n_layers) : n_layers_(n_layers) {}
@@ -67,7 +70,8 @@ class LayerDrafter : public Drafter {
         if (!sampler.wants_more(lane)) continue;
         const int i = static_cast<int>(lane.drafted.size());
         active_.push_back(&lane);
-        rows_.push_back({lane.lane, lane.newest_pos + i, i == 0 ? lane.newest : lane.drafted.back(), lane.first_slot + i});
+        rows_.push_back({lane.lane, lane.newest_pos + i, i == 0 ? lane.newest : lane.drafted.back(),
+                         lane.first_slot + i});
       }
       if (rows_.empty()) return;
       backend.forward(rows_, 0, n_layers_);
@@ -82,7 +86,8 @@ class LayerDrafter : public Drafter {
   std::vector<Row> rows_;
 };
 
-/// The whole model, then forgets what it computed: verification must arrive at the same laws by its own path.
+/// The whole model, then forgets what it computed: verification must arrive at the same laws by its
+/// own path.
 class OracleDrafter final : public LayerDrafter {
  public:
   using LayerDrafter::LayerDrafter;
@@ -119,16 +124,18 @@ class UniformDrafter final : public Drafter {
 
 }  // namespace
 
-std::unique_ptr<Drafter> make_drafter(std::string_view name, int draft_layers, const ModelConfig& config) {
+std::unique_ptr<Drafter> make_drafter(std::string_view name, int draft_layers,
+                                      const ModelConfig& config) {
   if (name == "null") return std::make_unique<NullDrafter>();
   if (name == "oracle") return std::make_unique<OracleDrafter>(config.n_layers);
   if (name == "uniform") return std::make_unique<UniformDrafter>(config.vocab_size);
   if (name != "layer-skip")
-    throw InputError("--drafter is '" + std::string(name) + "'; this build has layer-skip, null, oracle and uniform.");
+    throw InputError("--drafter is '" + std::string(name) +
+                     "'; this build has layer-skip, null, oracle and uniform.");
   if (draft_layers < 1 || draft_layers > config.n_layers)
     throw InputError("--draft-layers is " + std::to_string(draft_layers) + "; the model has " +
-                     std::to_string(config.n_layers) + " layers, so it must be 1 to " + std::to_string(config.n_layers) +
-                     ".");
+                     std::to_string(config.n_layers) + " layers, so it must be 1 to " +
+                     std::to_string(config.n_layers) + ".");
   return std::make_unique<LayerDrafter>(draft_layers);
 }
 

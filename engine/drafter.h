@@ -1,5 +1,6 @@
-// The seam of drafting: proposes up to g tokens for each lane, each with the law it was really drawn from. A drafter sees the past
-// only; it may run any layers of the backend and must leave the cache as reused_layers() says.
+// The seam of drafting: proposes up to g tokens for each lane, each with the law it was really
+// drawn from. A drafter sees the past only; it may run any layers of the backend and must leave the
+// cache as reused_layers() says.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +27,23 @@ enum class DraftDraw {
 struct LaneDraft {
   int lane = 0;
   std::uint32_t request = 0;
-  int newest_pos = 0;    ///< position of the newest committed token, which has not been fed
-  TokenId newest = 0;    ///< that token
-  int first_slot = 0;    ///< row i of the round (position newest_pos + i) lives in slot first_slot + i
-  int n_wanted = 0;      ///< draft at most so many
+  int newest_pos = 0;  ///< position of the newest committed token, which has not been fed
+  TokenId newest = 0;  ///< that token
+  int first_slot =
+      0;             ///< row i of the round (position newest_pos + i) lives in slot first_slot + i
+  int n_wanted = 0;  ///< draft at most so many
   std::vector<TokenId> drafted;
-  std::vector<Law> laws;       ///< one each
+  std::vector<Law> laws;  ///< one each
 };
 
 /// Turns rows of draft logits into drafted tokens, the same way for every drafter.
 class DraftSampler {
  public:
-  DraftSampler(int n_lanes, int draft_tokens, int n_ids, SamplingParams sampling, DraftDraw mode, std::uint64_t seed,
-               std::vector<TokenId> eos, int n_threads);
+  DraftSampler(int n_lanes, int draft_tokens, int n_ids, SamplingParams sampling, DraftDraw mode,
+               std::uint64_t seed, std::vector<TokenId> eos, int n_threads);
 
-  /// Draws the next token of each lane from its row of logits (lanes.size() x n_ids) and appends it with its law.
+  /// Draws the next token of each lane from its row of logits (lanes.size() x n_ids) and appends it
+  /// with its law.
   void draw_next(std::span<LaneDraft* const> lanes, const float* logits);
 
   /// Whether the lane may draft another token: below n_wanted, and no EOS drafted.
@@ -65,16 +68,19 @@ class Drafter {
  public:
   virtual ~Drafter() = default;
 
-  /// Layers that each drafted row (the newest committed token and all drafts but the last) has passed for good: their cache
-  /// entries and hidden states are the target's own, and verification goes on from there. 0: nothing is reused.
+  /// Layers that each drafted row (the newest committed token and all drafts but the last) has
+  /// passed for good: their cache entries and hidden states are the target's own, and verification
+  /// goes on from there. 0: nothing is reused.
   virtual int reused_layers() const = 0;
 
   /// Fills `drafted` and `laws` of each lane.
   virtual void propose(Backend& backend, DraftSampler& sampler, std::span<LaneDraft> lanes) = 0;
 };
 
-/// "layer-skip" (first draft_layers layers, norm and head; 1..n_layers), and the controls "null" (drafts nothing), "oracle" (the whole
-/// model, nothing reused: everything must be accepted) and "uniform" (every id alike). Throws InputError.
-std::unique_ptr<Drafter> make_drafter(std::string_view name, int draft_layers, const ModelConfig& config);
+/// "layer-skip" (first draft_layers layers, norm and head; 1..n_layers), and the controls "null"
+/// (drafts nothing), "oracle" (the whole model, nothing reused: everything must be accepted) and
+/// "uniform" (every id alike). Throws InputError.
+std::unique_ptr<Drafter> make_drafter(std::string_view name, int draft_layers,
+                                      const ModelConfig& config);
 
 }  // namespace specbench::engine

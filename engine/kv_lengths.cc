@@ -21,13 +21,16 @@ KvLengths::KvLengths(int n_lanes, int n_layers, int capacity)
       stamps_(lengths_.size() * static_cast<std::size_t>(capacity)) {}
 
 std::size_t KvLengths::layer_index(int lane, int layer) const {
-  return static_cast<std::size_t>(lane) * static_cast<std::size_t>(n_layers_) + static_cast<std::size_t>(layer);
+  return static_cast<std::size_t>(lane) * static_cast<std::size_t>(n_layers_) +
+         static_cast<std::size_t>(layer);
 }
 KvLengths::Stamp& KvLengths::stamp(int lane, int layer, int pos) {
-  return stamps_[layer_index(lane, layer) * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(pos)];
+  return stamps_[layer_index(lane, layer) * static_cast<std::size_t>(capacity_) +
+                 static_cast<std::size_t>(pos)];
 }
 const KvLengths::Stamp& KvLengths::stamp(int lane, int layer, int pos) const {
-  return stamps_[layer_index(lane, layer) * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(pos)];
+  return stamps_[layer_index(lane, layer) * static_cast<std::size_t>(capacity_) +
+                 static_cast<std::size_t>(pos)];
 }
 
 std::span<const int> KvLengths::of(int lane) const {
@@ -66,20 +69,23 @@ void KvLengths::trim(int lane, int length) {
   }
 }
 
-void KvLengths::check(int lane, std::uint32_t owner, int expected, int first_slot, int round) const {
+void KvLengths::check(int lane, std::uint32_t owner, int expected, int first_slot,
+                      int round) const {
   const auto in_round = [&](int layer) {
-    return "KV cache after round " + std::to_string(round) + " of request " + std::to_string(owner) + ", " +
-           where(lane, layer);
+    return "KV cache after round " + std::to_string(round) + " of request " +
+           std::to_string(owner) + ", " + where(lane, layer);
   };
   for (int layer = 0; layer < n_layers_; ++layer) {
     if (at(lane, layer) != expected)
-      throw StateViolation(in_round(layer) + ": the cache holds " + std::to_string(at(lane, layer)) +
+      throw StateViolation(in_round(layer) + ": the cache holds " +
+                           std::to_string(at(lane, layer)) +
                            " entries, the committed tokens need " + std::to_string(expected) + ".");
     for (int pos = first_slot; pos < expected; ++pos) {
       const Stamp& s = stamp(lane, layer, pos);
       if (s.owner != owner || s.pos != pos)
-        throw StateViolation(in_round(layer) + ": slot " + std::to_string(pos) + " was written by request " +
-                             std::to_string(s.owner) + " for position " + std::to_string(s.pos) + ".");
+        throw StateViolation(in_round(layer) + ": slot " + std::to_string(pos) +
+                             " was written by request " + std::to_string(s.owner) +
+                             " for position " + std::to_string(s.pos) + ".");
     }
   }
 }

@@ -1,5 +1,6 @@
-// The bookkeeping of a key/value cache: how many entries each layer of each lane holds, and whose they are. Length is the
-// authority: what lies behind it does not exist. Holds no numbers of the model.
+// The bookkeeping of a key/value cache: how many entries each layer of each lane holds, and whose
+// they are. Length is the authority: what lies behind it does not exist. Holds no numbers of the
+// model.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +26,17 @@ class KvLengths {
   /// Empties the lane and hands it to a request.
   void reset(int lane, std::uint32_t owner);
 
-  /// Records that `pos` enters a layer. Throws StateViolation unless pos is the layer's length, is below capacity, and the layer
-  /// above already holds it.
+  /// Records that `pos` enters a layer. Throws StateViolation unless pos is the layer's length, is
+  /// below capacity, and the layer above already holds it.
   void append(int lane, int layer, int pos);
 
-  /// Shortens every layer to at most `length` entries. Throws StateViolation if length is negative or longer than the
-  /// first layer.
+  /// Shortens every layer to at most `length` entries. Throws StateViolation if length is negative
+  /// or longer than the first layer.
   void trim(int lane, int length);
 
-  /// Throws StateViolation (naming round, request, lane, layer and both lengths) unless every layer holds exactly `expected`
-  /// entries and the slots [first_slot, expected) carry this request's stamp and their own position.
+  /// Throws StateViolation (naming round, request, lane, layer and both lengths) unless every layer
+  /// holds exactly `expected` entries and the slots [first_slot, expected) carry this request's
+  /// stamp and their own position.
   void check(int lane, std::uint32_t owner, int expected, int first_slot, int round) const;
 
  private:
@@ -47,9 +49,9 @@ class KvLengths {
   const Stamp& stamp(int lane, int layer, int pos) const;
 
   int n_lanes_, n_layers_, capacity_;
-  std::vector<int> lengths_;            ///< [lane][layer]
-  std::vector<std::uint32_t> owners_;   ///< [lane]
-  std::vector<Stamp> stamps_;           ///< [lane][layer][slot]: who wrote it
+  std::vector<int> lengths_;           ///< [lane][layer]
+  std::vector<std::uint32_t> owners_;  ///< [lane]
+  std::vector<Stamp> stamps_;          ///< [lane][layer][slot]: who wrote it
 };
 
 }  // namespace specbench::engine

@@ -1,7 +1,8 @@
-// Laws over the vocabulary: how weights, sums and draws are computed, to the last bit. Every id that is ever sampled
-// depends on this arithmetic, so it must not change: only +, -, x, / and comparisons of doubles, in the written order,
-// compiled without contraction. No library function, no target-dependent path, nothing but plain functions, so that a
-// device compiler gives the same bits.
+// Laws over the vocabulary: how weights, sums and draws are computed, to the last bit. Every id
+// that is ever sampled depends on this arithmetic, so it must not change: only +, -, x, / and
+// comparisons of doubles, in the written order, compiled without contraction. No library function,
+// no target-dependent path, nothing but plain functions, so that a device compiler gives the same
+// bits.
 #pragma once
 
 #include <bit>
@@ -18,8 +19,8 @@ constexpr int n_chunks(int n_ids) { return (n_ids + kChunk - 1) / kChunk; }
 constexpr int padded_size(int n_ids) { return n_chunks(n_ids) * kChunk; }
 
 /// e^x for x <= 0, relative error below 2^-51; exactly 1 at 0, exactly 0 below -708 and at -inf.
-/// x = n ln 2 + r with |r| <= ln 2 / 2 (ln 2 in two parts, the first short enough that n times it is exact), then the
-/// Taylor series to degree 13, whose remainder is below 5e-18.
+/// x = n ln 2 + r with |r| <= ln 2 / 2 (ln 2 in two parts, the first short enough that n times it
+/// is exact), then the Taylor series to degree 13, whose remainder is below 5e-18.
 inline double exp_fixed(double x) {
   constexpr double kLog2E = 1.4426950408889634;
   constexpr double kLn2High = 6.93147180369123816490e-01;  // trailing 20 bits zero
@@ -49,8 +50,9 @@ inline double exp_fixed(double x) {
   return x < -708.0 ? 0.0 : value;
 }
 
-/// -log(u) for u in (0, 1]; relative error below 2^-49 away from u = 1, absolute below 2^-52 near it.
-/// u = m 2^e with m in (sqrt(1/2), sqrt(2)]; log m = 2 atanh((m - 1) / (m + 1)) by its odd series to degree 21.
+/// -log(u) for u in (0, 1]; relative error below 2^-49 away from u = 1, absolute below 2^-52 near
+/// it. u = m 2^e with m in (sqrt(1/2), sqrt(2)]; log m = 2 atanh((m - 1) / (m + 1)) by its odd
+/// series to degree 21.
 inline double minus_log_fixed(double u) {
   constexpr double kLn2High = 6.93147180369123816490e-01;
   constexpr double kLn2Low = 1.90821492927058770002e-10;
@@ -96,9 +98,11 @@ inline double sum_chunks(const double* weights, int n_ids, double* chunk_sums) {
   return total;
 }
 
-/// A law over n_ids tokens: unnormalised weights with their sums, or a point mass. A view: it owns nothing.
+/// A law over n_ids tokens: unnormalised weights with their sums, or a point mass. A view: it owns
+/// nothing.
 struct Law {
-  const double* weights = nullptr;     ///< padded_size(n_ids), zeros behind n_ids; null for a point mass
+  const double* weights =
+      nullptr;  ///< padded_size(n_ids), zeros behind n_ids; null for a point mass
   const double* chunk_sums = nullptr;  ///< n_chunks(n_ids)
   double total = 0.0;                  ///< sum of chunk_sums, > 0
   int n_ids = 0;
@@ -119,9 +123,10 @@ inline TokenId last_positive(const double* weights, int begin, int end) {
   return -1;
 }
 
-/// Inverse-CDF draw with u in [0, 1). Walks chunks, then the ids of one chunk, left to right, subtracting. Where rounding
-/// makes a walk run out, the answer is the last id with positive weight of the last chunk reached that has one, so
-/// that an id of probability zero is never returned. Requires total > 0.
+/// Inverse-CDF draw with u in [0, 1). Walks chunks, then the ids of one chunk, left to right,
+/// subtracting. Where rounding makes a walk run out, the answer is the last id with positive weight
+/// of the last chunk reached that has one, so that an id of probability zero is never returned.
+/// Requires total > 0.
 inline TokenId draw(const Law& law, double u) {
   if (law.is_point()) return law.point;
   double t = u * law.total;
@@ -148,8 +153,9 @@ inline TokenId draw(const Law& law, double u) {
   return last_positive(law.weights, begin, end);
 }
 
-/// max(0, target - draft) per id into `weights` (padded_size long) with its chunk sums; the law of the token emitted at a
-/// rejection (Leviathan et al. 2023, Chen et al. 2023). Its total is zero only where rounding left nothing.
+/// max(0, target - draft) per id into `weights` (padded_size long) with its chunk sums; the law of
+/// the token emitted at a rejection (Leviathan et al. 2023, Chen et al. 2023). Its total is zero
+/// only where rounding left nothing.
 inline Law residual_law(const Law& target, const Law& draft, double* weights, double* chunk_sums) {
   const int n = target.n_ids;
   if (target.is_point() || draft.is_point()) {

@@ -1,11 +1,13 @@
-// A loop over independent items on a fixed number of threads. What an item computes must not depend on the others.
+// A loop over independent items on a fixed number of threads. What an item computes must not depend
+// on the others.
 #pragma once
 
 #include <exception>
 
 namespace specbench::engine {
 
-/// Calls body(i) for i in [0, n). The first exception thrown (in item order within a thread) is rethrown after the loop.
+/// Calls body(i) for i in [0, n). The first exception thrown (in item order within a thread) is
+/// rethrown after the loop.
 template <typename Body>
 void parallel_for(int n, int n_threads, const Body& body) {
   if (n <= 1 || n_threads <= 1) {

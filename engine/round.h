@@ -1,4 +1,5 @@
-// The event log of decoding: every metric, test and assertion is derived from these events, nothing keeps a second count.
+// The event log of decoding: every metric, test and assertion is derived from these events, nothing
+// keeps a second count.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct Prefill {
   StopReason stop = StopReason::kNone;
 };
 
-/// One round of one sequence. Spans are valid during the call that delivers it. A plain step is a round with no draft.
+/// One round of one sequence. Spans are valid during the call that delivers it. A plain step is a
+/// round with no draft.
 struct Round {
   std::uint32_t request = 0;
   int lane = 0;
@@ -38,7 +40,7 @@ struct Round {
   StopReason stop = StopReason::kNone;
   std::span<const int> kv_before;  ///< cache entries per layer before drafting
   std::span<const int> kv_after;   ///< and after trimming
-  int n_reused_rows = 0;           ///< rows whose first layers the draft had computed for the verification
+  int n_reused_rows = 0;  ///< rows whose first layers the draft had computed for the verification
 
   int n_drafted() const { return static_cast<int>(proposal.drafted.size()); }
 };
@@ -52,7 +54,9 @@ class Observer {
   virtual void phase(Phase) {}
   virtual void prefill(const Prefill&) {}
   virtual void round(const Round&) {}
-  virtual bool is_cancelled() { return false; }  ///< asked between rounds; true ends decoding with what there is
+  virtual bool is_cancelled() {
+    return false;
+  }  ///< asked between rounds; true ends decoding with what there is
 };
 
 }  // namespace specbench::engine

@@ -1,5 +1,6 @@
-// From logits to the law that is sampled: the processors, in one order for every row of every path (baseline, draft,
-// verification, bonus). Temperature, then top-k, then top-p, then min-p, renormalised between.
+// From logits to the law that is sampled: the processors, in one order for every row of every path
+// (baseline, draft, verification, bonus). Temperature, then top-k, then top-p, then min-p,
+// renormalised between.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct SamplingParams {
   double temperature = 1.0;  ///< 0: greedy, every law is a point mass at the argmax
   int top_k = 0;             ///< keep the k likeliest; 0: all
   double top_p = 1.0;        ///< keep the smallest set of likeliest ids with this mass
-  double min_p = 0.0;        ///< keep ids with at least this share of the likeliest one's probability
+  double min_p = 0.0;  ///< keep ids with at least this share of the likeliest one's probability
 
   bool is_greedy() const { return temperature == 0.0; }
 };
@@ -27,8 +28,12 @@ void validate(const SamplingParams& params);
 class LawBuffer {
  public:
   LawBuffer(int n_laws, int n_ids);
-  double* weights(int law) { return weights_.data() + static_cast<std::ptrdiff_t>(law) * padded_size(n_ids_); }
-  double* chunk_sums(int law) { return chunk_sums_.data() + static_cast<std::ptrdiff_t>(law) * n_chunks(n_ids_); }
+  double* weights(int law) {
+    return weights_.data() + static_cast<std::ptrdiff_t>(law) * padded_size(n_ids_);
+  }
+  double* chunk_sums(int law) {
+    return chunk_sums_.data() + static_cast<std::ptrdiff_t>(law) * n_chunks(n_ids_);
+  }
 
  private:
   int n_ids_;
@@ -36,9 +41,10 @@ class LawBuffer {
   std::vector<double> chunk_sums_;
 };
 
-/// The law of one row of logits (n_ids floats) after all processors, written to `weights` (padded_size(n_ids)) and
-/// `chunk_sums`. Ties at an edge go to the smallest id. A logit of -inf has probability zero. Throws StateViolation where
-/// a logit is NaN or +inf, or all are -inf.
-Law make_law(const float* logits, int n_ids, const SamplingParams& params, double* weights, double* chunk_sums);
+/// The law of one row of logits (n_ids floats) after all processors, written to `weights`
+/// (padded_size(n_ids)) and `chunk_sums`. Ties at an edge go to the smallest id. A logit of -inf
+/// has probability zero. Throws StateViolation where a logit is NaN or +inf, or all are -inf.
+Law make_law(const float* logits, int n_ids, const SamplingParams& params, double* weights,
+             double* chunk_sums);
 
 }  // namespace specbench::engine

@@ -161,8 +161,8 @@ std::vector<std::string> group_cells(const std::vector<const TestRow*>& passed) 
   return test_cells(sum);
 }
 
-// One row a test; of a group of more than kLargestGroup only what did not pass is listed, the rest summed up. The record holds
-// every row.
+// One row a test; of a group of more than kLargestGroup only what did not pass is listed, the rest
+// summed up. The record holds every row.
 std::string render_tests(const Record& record) {
   constexpr std::size_t kLargestGroup = 40;
   constexpr std::size_t kLargestReasons = 8;

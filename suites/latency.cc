@@ -16,7 +16,7 @@ namespace specbench::suites {
 namespace {
 
 constexpr int kDefaultPrompts = 10;
-constexpr int kDefaultTokens = 96, kArticleTokens = 128;
+constexpr int kDefaultTokens = 64, kArticleTokens = 128;
 constexpr int kBlocks = 10, kArticleBlocks = 5;
 
 /// What is decoded and how. Cases are slices of `batch` prompts.
@@ -30,6 +30,7 @@ struct Work {
 
   std::vector<int> n_sequences() const {
     std::vector<int> n;
+    n.reserve(cases.size());
     for (const Case& one : cases) n.push_back(static_cast<int>(one.size()));
     return n;
   }
@@ -50,6 +51,7 @@ std::vector<const Prompt*> pick_prompts(std::span<const Prompt> prompts, int n) 
     for (const auto& [name, members] : categories)
       if (i < members.size()) in_turn.push_back(members[i]);
   std::vector<const Prompt*> picked;
+  picked.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i)
     picked.push_back(in_turn[static_cast<std::size_t>(i) % in_turn.size()]);
   return picked;
@@ -85,6 +87,7 @@ harness::Plan plan_timing(const Context& context, const Work& work, bool must_eq
   plan.n_cases = static_cast<int>(work.cases.size());
   plan.protocol = work.is_article ? harness::Protocol::kArticle : harness::Protocol::kStandard;
   plan.n_blocks = work.is_article ? kArticleBlocks : kBlocks;
+  plan.max_warmups = 5;  // on a restless machine it never settles; a note then says so
   plan.seed = context.options.seed;
   plan.phase_names = phase_names();
   // Deliveries are told apart only where there is one sequence.

@@ -212,7 +212,9 @@ void report_latency(const LatencyInput& input, results::Record& record) {
       "acceptance_length {:.3f}",
       s.estimate, s.lower, s.upper,
       input.is_article ? ", end to end by the article's protocol" : "",
-      predicted ? fmt::format("{:.3f}", *predicted) : "-", input.tally.acceptance_length());
+      predicted ? fmt::format("{:.3f}{}", *predicted, input.is_article ? " for decoding alone" : "")
+                : "-",
+      input.tally.acceptance_length());
 }
 
 }  // namespace specbench::suites

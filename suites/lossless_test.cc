@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/error.h"
 #include "suites/fault_test_support.h"
 #include "suites/kv.h"
 

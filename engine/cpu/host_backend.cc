@@ -19,13 +19,16 @@ KvStore::KvStore(int n_lanes, const ModelConfig& config, int capacity)
       keys_(offset(n_lanes, 0, 0)),
       values_(keys_.size()) {}
 
-void KvStore::write(int lane, int layer, int kv_head, int slot, const float* key, const float* value) {
+void KvStore::write(int lane, int layer, int kv_head, int slot, const float* key,
+                    const float* value) {
   float* keys = key_blocks(lane, layer, kv_head) + key_index(slot, 0);
   for (int d = 0; d < head_dim_; ++d) keys[d * kBlock] = key[d];
-  std::copy_n(value, head_dim_, values(lane, layer, kv_head) + static_cast<std::ptrdiff_t>(slot) * head_dim_);
+  std::copy_n(value, head_dim_,
+              values(lane, layer, kv_head) + static_cast<std::ptrdiff_t>(slot) * head_dim_);
 }
 
-void KvStore::read(int lane, int layer, int slot, std::span<float> key, std::span<float> value) const {
+void KvStore::read(int lane, int layer, int slot, std::span<float> key,
+                   std::span<float> value) const {
   for (int h = 0; h < n_kv_heads_; ++h) {
     for (int d = 0; d < head_dim_; ++d) {
       const auto at = static_cast<std::size_t>(h * head_dim_ + d);
@@ -36,7 +39,8 @@ void KvStore::read(int lane, int layer, int slot, std::span<float> key, std::spa
 }
 
 void KvStore::poison(int lane, int layer, int begin, int end) {
-  const std::vector<float> nan(static_cast<std::size_t>(head_dim_), std::numeric_limits<float>::quiet_NaN());
+  const std::vector<float> nan(static_cast<std::size_t>(head_dim_),
+                               std::numeric_limits<float>::quiet_NaN());
   for (int h = 0; h < n_kv_heads_; ++h)
     for (int slot = begin; slot < end; ++slot) write(lane, layer, h, slot, nan.data(), nan.data());
 }
@@ -50,8 +54,9 @@ BackendOptions checked(const Model& model, BackendOptions options) {
   const int longest = model.config.max_positions;
   if (options.max_length == 0) options.max_length = longest;
   need(options.max_length >= 1 && options.max_length <= longest,
-       "A sequence of " + std::to_string(options.max_length) + " tokens does not fit: " + model.name + " has " +
-           std::to_string(longest) + " positions; shorten the prompt or --max-tokens.");
+       "A sequence of " + std::to_string(options.max_length) +
+           " tokens does not fit: " + model.name + " has " + std::to_string(longest) +
+           " positions; shorten the prompt or --max-tokens.");
   need(options.n_lanes >= 1 && options.n_lanes <= 4096,
        "--batch is " + std::to_string(options.n_lanes) + "; it must be 1 to 4096.");
   need(options.n_threads >= 1 && options.n_threads <= 1024,
@@ -67,21 +72,24 @@ HostBackend::HostBackend(const Model& model, BackendOptions options)
       options_(checked(model, options)),
       lengths_(options_.n_lanes, model.config.n_layers, options_.max_length),
       store_(options_.n_lanes, model.config, options_.max_length),
-      hidden_(static_cast<std::size_t>(options_.n_slots) * static_cast<std::size_t>(model.config.width)) {
+      hidden_(static_cast<std::size_t>(options_.n_slots) *
+              static_cast<std::size_t>(model.config.width)) {
   if (!options_.poison) return;
   for (int lane = 0; lane < options_.n_lanes; ++lane)
-    for (int layer = 0; layer < model.config.n_layers; ++layer) store_.poison(lane, layer, 0, options_.max_length);
+    for (int layer = 0; layer < model.config.n_layers; ++layer)
+      store_.poison(lane, layer, 0, options_.max_length);
 }
 
 void HostBackend::forward(std::span<const Row> rows, int first, int last) {
   if (rows.empty() || first >= last) return;
   if (rows.size() > static_cast<std::size_t>(options_.n_slots))
-    throw StateViolation("A step of " + std::to_string(rows.size()) + " rows exceeds the buffer of " +
-                         std::to_string(options_.n_slots) + ".");
+    throw StateViolation("A step of " + std::to_string(rows.size()) +
+                         " rows exceeds the buffer of " + std::to_string(options_.n_slots) + ".");
   for (const Row& row : rows) {
     if (row.token < 0 || row.token >= model_.config.vocab_size)
-      throw StateViolation("Token " + std::to_string(row.token) + " at position " + std::to_string(row.pos) +
-                           " is outside the vocabulary of " + std::to_string(model_.config.vocab_size) + ".");
+      throw StateViolation("Token " + std::to_string(row.token) + " at position " +
+                           std::to_string(row.pos) + " is outside the vocabulary of " +
+                           std::to_string(model_.config.vocab_size) + ".");
     for (int layer = first; layer < last; ++layer) lengths_.append(row.lane, layer, row.pos);
   }
   run_layers(rows, first, last);
@@ -110,7 +118,8 @@ void HostBackend::trim(int lane, int length) {
     store_.poison(lane, layer, length, before[static_cast<std::size_t>(layer)]);
 }
 
-void HostBackend::read_kv(int lane, int layer, int pos, std::span<float> key, std::span<float> value) const {
+void HostBackend::read_kv(int lane, int layer, int pos, std::span<float> key,
+                          std::span<float> value) const {
   store_.read(lane, layer, pos, key, value);
 }
 
@@ -121,14 +130,16 @@ RopeTables::RopeTables(const ModelConfig& config, int n_positions)
   for (int pos = 0; pos < n_positions; ++pos) {
     for (int i = 0; i < half; ++i) {
       const double angle = pos * std::pow(config.rope_theta, -2.0 * i / config.head_dim);
-      const auto at = static_cast<std::size_t>(pos) * static_cast<std::size_t>(half) + static_cast<std::size_t>(i);
+      const auto at = static_cast<std::size_t>(pos) * static_cast<std::size_t>(half) +
+                      static_cast<std::size_t>(i);
       cos[at] = static_cast<float>(std::cos(angle));
       sin[at] = static_cast<float>(std::sin(angle));
     }
   }
 }
 
-std::unique_ptr<Backend> make_backend(std::string_view name, const Model& model, const BackendOptions& options) {
+std::unique_ptr<Backend> make_backend(std::string_view name, const Model& model,
+                                      const BackendOptions& options) {
   if (name == "cpu") return std::make_unique<CpuBackend>(model, options);
   if (name == "reference") return std::make_unique<ReferenceBackend>(model, options);
   throw InputError("--backend is '" + std::string(name) + "'; this build has cpu and reference.");

@@ -1,4 +1,5 @@
-// What the two backends of the host share: hidden states, key/value storage and its lengths, counters, argument checks.
+// What the two backends of the host share: hidden states, key/value storage and its lengths,
+// counters, argument checks.
 #pragma once
 
 #include <span>
@@ -9,25 +10,30 @@
 namespace specbench::engine {
 
 /// Keys and values of all lanes in memory.
-/// Keys: [lane][layer][kv head][block of 16 slots][head_dim][16], so that 16 scores are computed side by side.
-/// Values: [lane][layer][kv head][slot][head_dim].
+/// Keys: [lane][layer][kv head][block of 16 slots][head_dim][16], so that 16 scores are computed
+/// side by side. Values: [lane][layer][kv head][slot][head_dim].
 class KvStore {
  public:
   static constexpr int kBlock = 16;
 
   KvStore(int n_lanes, const ModelConfig& config, int capacity);
 
-  float* key_blocks(int lane, int layer, int kv_head) { return keys_.data() + offset(lane, layer, kv_head); }
+  float* key_blocks(int lane, int layer, int kv_head) {
+    return keys_.data() + offset(lane, layer, kv_head);
+  }
   const float* key_blocks(int lane, int layer, int kv_head) const {
     return keys_.data() + offset(lane, layer, kv_head);
   }
-  float* values(int lane, int layer, int kv_head) { return values_.data() + offset(lane, layer, kv_head); }
+  float* values(int lane, int layer, int kv_head) {
+    return values_.data() + offset(lane, layer, kv_head);
+  }
   const float* values(int lane, int layer, int kv_head) const {
     return values_.data() + offset(lane, layer, kv_head);
   }
   /// Index of element d of a slot's key below key_blocks(); consecutive d are kBlock apart.
   std::size_t key_index(int slot, int d) const {
-    return (static_cast<std::size_t>(slot / kBlock) * static_cast<std::size_t>(head_dim_) + static_cast<std::size_t>(d)) *
+    return (static_cast<std::size_t>(slot / kBlock) * static_cast<std::size_t>(head_dim_) +
+            static_cast<std::size_t>(d)) *
                kBlock +
            static_cast<std::size_t>(slot % kBlock);
   }
@@ -38,7 +44,8 @@ class KvStore {
 
  private:
   std::size_t offset(int lane, int layer, int kv_head) const {
-    return ((static_cast<std::size_t>(lane) * static_cast<std::size_t>(n_layers_) + static_cast<std::size_t>(layer)) *
+    return ((static_cast<std::size_t>(lane) * static_cast<std::size_t>(n_layers_) +
+             static_cast<std::size_t>(layer)) *
                 static_cast<std::size_t>(n_kv_heads_) +
             static_cast<std::size_t>(kv_head)) *
            static_cast<std::size_t>(padded_capacity_) * static_cast<std::size_t>(head_dim_);
@@ -58,14 +65,17 @@ class HostBackend : public Backend {
   void logits(std::span<const Row> rows, float* out) final;
   void reset(int lane, std::uint32_t owner) override;
   void trim(int lane, int length) override;
-  void read_kv(int lane, int layer, int pos, std::span<float> key, std::span<float> value) const override;
+  void read_kv(int lane, int layer, int pos, std::span<float> key,
+               std::span<float> value) const override;
 
  protected:
   /// The arithmetic; rows are valid and already entered into the cache's lengths.
   virtual void run_layers(std::span<const Row> rows, int first, int last) = 0;
   virtual void run_head(std::span<const Row> rows, float* out) = 0;
 
-  float* hidden(int slot) { return hidden_.data() + static_cast<std::ptrdiff_t>(slot) * model_.config.width; }
+  float* hidden(int slot) {
+    return hidden_.data() + static_cast<std::ptrdiff_t>(slot) * model_.config.width;
+  }
 
   const Model& model_;
   BackendOptions options_;

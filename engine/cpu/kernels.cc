@@ -35,7 +35,12 @@ Range share_of(int n, int thread, int n_threads) {
 
 // Products of R rows with NV vectors of outputs. Each sum starts at zero and takes its inputs in
 // ascending order.
-template <int R, int NV>
+// With kFetch the weights kFetchAhead floats on are asked for: the hardware's own prefetching stops
+// at every page, and with three rows and more the products no longer hide that (5 rows: 1.35 of one
+// row's time without, 1.12 with; one row alone is a little faster without).
+constexpr int kFetchAhead = 2048;
+
+template <int R, int NV, bool kFetch>
 HWY_INLINE void multiply(const float* HWY_RESTRICT w, int w_stride, int n_in,
                          const float* HWY_RESTRICT x, int x_stride, float* HWY_RESTRICT out) {
   const F32 d;
@@ -47,7 +52,10 @@ HWY_INLINE void multiply(const float* HWY_RESTRICT w, int w_stride, int n_in,
   for (int i = 0; i < n_in; ++i) {
     hn::Vec<F32> weights[NV];
 #pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v) weights[v] = hn::Load(d, w + v * kLanes);
+    for (int v = 0; v < NV; ++v) {
+      weights[v] = hn::Load(d, w + v * kLanes);
+      if constexpr (kFetch) __builtin_prefetch(w + kFetchAhead + v * kLanes, 0, 2);
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       const auto input = hn::Set(d, x[r]);
@@ -64,58 +72,59 @@ HWY_INLINE void multiply(const float* HWY_RESTRICT w, int w_stride, int n_in,
 }
 
 // R rows (R <= kRowsAtOnce) with one block of 32 outputs.
-template <int R>
+template <int R, bool kFetch>
 HWY_INLINE void multiply_block(const float* w, int n_in, const float* x, int x_stride, float* out) {
   if constexpr (R <= 2) {  // few rows: all vectors of the block at once, for independent chains
-    multiply<R, kBlock / kLanes>(w, kBlock, n_in, x, x_stride, out);
+    multiply<R, kBlock / kLanes, false>(w, kBlock, n_in, x, x_stride, out);
   } else {
     for (int column = 0; column < kBlock; column += 2 * kLanes)
-      multiply<R, 2>(w + column, kBlock, n_in, x, x_stride, out + column);
+      multiply<R, 2, kFetch>(w + column, kBlock, n_in, x, x_stride, out + column);
   }
 }
 
+template <bool kFetch>
 void multiply_rows(int n_rows, const float* w, int n_in, const float* x, int x_stride, float* out) {
   while (n_rows > 0) {
     const int r = std::min(n_rows, kRowsAtOnce);
     switch (r) {
       case 1:
-        multiply_block<1>(w, n_in, x, x_stride, out);
+        multiply_block<1, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 2:
-        multiply_block<2>(w, n_in, x, x_stride, out);
+        multiply_block<2, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 3:
-        multiply_block<3>(w, n_in, x, x_stride, out);
+        multiply_block<3, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 4:
-        multiply_block<4>(w, n_in, x, x_stride, out);
+        multiply_block<4, kFetch>(w, n_in, x, x_stride, out);
         break;
 #if HWY_TARGET != HWY_SSE2
       case 5:
-        multiply_block<5>(w, n_in, x, x_stride, out);
+        multiply_block<5, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 6:
-        multiply_block<6>(w, n_in, x, x_stride, out);
+        multiply_block<6, kFetch>(w, n_in, x, x_stride, out);
         break;
 #endif
 #if HWY_TARGET == HWY_AVX3
       case 7:
-        multiply_block<7>(w, n_in, x, x_stride, out);
+        multiply_block<7, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 8:
-        multiply_block<8>(w, n_in, x, x_stride, out);
+        multiply_block<8, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 9:
-        multiply_block<9>(w, n_in, x, x_stride, out);
+        multiply_block<9, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 10:
-        multiply_block<10>(w, n_in, x, x_stride, out);
+        multiply_block<10, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 11:
-        multiply_block<11>(w, n_in, x, x_stride, out);
+        multiply_block<11, kFetch>(w, n_in, x, x_stride, out);
         break;
       case 12:
-        multiply_block<12>(w, n_in, x, x_stride, out);
+        multiply_block<12, kFetch>(w, n_in, x, x_stride, out);
         break;
 #endif
       default:
@@ -134,7 +143,10 @@ void matmul(const PackedMatrix& w, const PackedRows& x, Range blocks, const Fini
   for (int b = blocks.begin; b < blocks.end; ++b) {
     for (int t = 0; t < x.n_tiles(); ++t) {
       const int n = x.tile_rows(t);
-      multiply_rows(n, w.block(b), w.n_in, x.tile(t), n, sums);
+      if (t == 0)  // later tiles find the block in the cache
+        multiply_rows<true>(n, w.block(b), w.n_in, x.tile(t), n, sums);
+      else
+        multiply_rows<false>(n, w.block(b), w.n_in, x.tile(t), n, sums);
       for (int r = 0; r < n; ++r) finish(t * kTile + r, b, sums + r * kBlock);
     }
   }

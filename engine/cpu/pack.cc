@@ -13,10 +13,11 @@ AlignedFloats::AlignedFloats(std::size_t n) : size_(n) {
   storage_.reserve(n + alignment / sizeof(float));
   const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
   const std::size_t skip = ((alignment - address % alignment) % alignment) / sizeof(float);
-  // Advice only: where it is refused, ordinary pages serve. Given before the first touch, or it comes too late.
+  // Advice only: where it is refused, ordinary pages serve. Given before the first touch, or it
+  // comes too late.
   if (alignment == kHugePage)
-    (void)madvise(reinterpret_cast<void*>(address + skip * sizeof(float)), n * sizeof(float) / kHugePage * kHugePage,
-                  MADV_HUGEPAGE);
+    (void)madvise(reinterpret_cast<void*>(address + skip * sizeof(float)),
+                  n * sizeof(float) / kHugePage * kHugePage, MADV_HUGEPAGE);
   storage_.resize(n + skip);
   data_ = storage_.data() + skip;
 }
@@ -26,13 +27,15 @@ namespace {
 // Writes row `from` of a matrix as output `to` of a packed one.
 void pack_row(const Matrix& w, int from, PackedMatrix& packed, int to) {
   const float* row = w.data.data() + static_cast<std::ptrdiff_t>(from) * w.n_cols;
-  float* out = packed.data.data() + static_cast<std::ptrdiff_t>(to / kBlock) * packed.n_in * kBlock + to % kBlock;
+  float* out = packed.data.data() +
+               static_cast<std::ptrdiff_t>(to / kBlock) * packed.n_in * kBlock + to % kBlock;
   for (int i = 0; i < w.n_cols; ++i) out[static_cast<std::ptrdiff_t>(i) * kBlock] = row[i];
 }
 
 PackedMatrix make_packed(int n_out, int n_in) {
   PackedMatrix packed{n_out, n_in, {}};
-  packed.data = AlignedFloats(static_cast<std::size_t>(packed.n_blocks()) * static_cast<std::size_t>(n_in) * kBlock);
+  packed.data = AlignedFloats(static_cast<std::size_t>(packed.n_blocks()) *
+                              static_cast<std::size_t>(n_in) * kBlock);
   return packed;
 }
 

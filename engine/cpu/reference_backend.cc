@@ -10,13 +10,15 @@ std::vector<float> matmul_reference(const Matrix& w, std::span<const float> x) {
   for (std::size_t o = 0; o < y.size(); ++o) {
     const float* row = w.data.data() + o * x.size();
     double sum = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(row[i]) * static_cast<double>(x[i]);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      sum += static_cast<double>(row[i]) * static_cast<double>(x[i]);
     y[o] = static_cast<float>(sum);
   }
   return y;
 }
 
-std::vector<float> rmsnorm_reference(std::span<const float> x, std::span<const float> gain, double eps) {
+std::vector<float> rmsnorm_reference(std::span<const float> x, std::span<const float> gain,
+                                     double eps) {
   double squares = 0.0;
   for (const float v : x) squares += static_cast<double>(v) * static_cast<double>(v);
   const double scale = 1.0 / std::sqrt(squares / static_cast<double>(x.size()) + eps);
@@ -55,7 +57,8 @@ std::vector<float> attention_reference(std::span<const float> query, std::span<c
   std::vector<float> out(dim);
   for (std::size_t d = 0; d < dim; ++d) {
     double sum = 0.0;
-    for (std::size_t j = 0; j < weights.size(); ++j) sum += weights[j] * static_cast<double>(values[j * dim + d]);
+    for (std::size_t j = 0; j < weights.size(); ++j)
+      sum += weights[j] * static_cast<double>(values[j * dim + d]);
     out[d] = static_cast<float>(sum / total);
   }
   return out;
@@ -83,7 +86,9 @@ void ReferenceBackend::run_layer(const Row& row, int layer) {
   auto queries = matmul_reference(w.query, normed);
   auto keys = matmul_reference(w.key, normed);
   const auto values = matmul_reference(w.value, normed);
-  const auto head_of = [&](auto& rows, int h) { return std::span(rows).subspan(static_cast<std::size_t>(h) * dim, dim); };
+  const auto head_of = [&](auto& rows, int h) {
+    return std::span(rows).subspan(static_cast<std::size_t>(h) * dim, dim);
+  };
   for (int h = 0; h < c.n_heads; ++h) rope_reference(head_of(queries, h), rope_, row.pos);
   for (int h = 0; h < c.n_kv_heads; ++h) {
     rope_reference(head_of(keys, h), rope_, row.pos);
@@ -98,8 +103,10 @@ void ReferenceBackend::run_layer(const Row& row, int layer) {
   for (int kv_head = 0; kv_head < c.n_kv_heads; ++kv_head) {
     for (int pos = 0; pos < n; ++pos) {
       store_.read(row.lane, layer, pos, key, value);
-      std::copy_n(head_of(key, kv_head).data(), dim, all_keys.data() + static_cast<std::size_t>(pos) * dim);
-      std::copy_n(head_of(value, kv_head).data(), dim, all_values.data() + static_cast<std::size_t>(pos) * dim);
+      std::copy_n(head_of(key, kv_head).data(), dim,
+                  all_keys.data() + static_cast<std::size_t>(pos) * dim);
+      std::copy_n(head_of(value, kv_head).data(), dim,
+                  all_values.data() + static_cast<std::size_t>(pos) * dim);
     }
     const int group = c.n_heads / c.n_kv_heads;
     for (int h = kv_head * group; h < (kv_head + 1) * group; ++h) {
@@ -111,7 +118,8 @@ void ReferenceBackend::run_layer(const Row& row, int layer) {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += from_attention[i];
 
   const auto normed_ffn = rmsnorm_reference(x, w.ffn_norm, c.norm_eps);
-  const auto gated = swiglu_reference(matmul_reference(w.gate, normed_ffn), matmul_reference(w.up, normed_ffn));
+  const auto gated =
+      swiglu_reference(matmul_reference(w.gate, normed_ffn), matmul_reference(w.up, normed_ffn));
   const auto from_ffn = matmul_reference(w.down, gated);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += from_ffn[i];
 }
@@ -120,8 +128,9 @@ void ReferenceBackend::run_layers(std::span<const Row> rows, int first, int last
   const auto width = static_cast<std::size_t>(model_.config.width);
   for (const Row& row : rows) {
     if (first == 0)
-      std::copy_n(model_.weights.embedding.data.data() + static_cast<std::size_t>(row.token) * width, width,
-                  hidden(row.slot));
+      std::copy_n(
+          model_.weights.embedding.data.data() + static_cast<std::size_t>(row.token) * width, width,
+          hidden(row.slot));
     for (int layer = first; layer < last; ++layer) run_layer(row, layer);
   }
 }
@@ -131,7 +140,8 @@ void ReferenceBackend::run_head(std::span<const Row> rows, float* out) {
   const Matrix& head = c.tied_head ? model_.weights.embedding : model_.weights.head;
   for (const Row& row : rows) {
     const std::span<const float> x(hidden(row.slot), static_cast<std::size_t>(c.width));
-    const auto y = matmul_reference(head, rmsnorm_reference(x, model_.weights.final_norm, c.norm_eps));
+    const auto y =
+        matmul_reference(head, rmsnorm_reference(x, model_.weights.final_norm, c.norm_eps));
     out = std::copy(y.begin(), y.end(), out);
   }
 }

@@ -22,10 +22,12 @@ class ReferenceBackend final : public HostBackend {
 /// y[o] = sum_i w[o][i] x[i].
 std::vector<float> matmul_reference(const Matrix& w, std::span<const float> x);
 /// y = x / sqrt(mean(x^2) + eps) * gain.
-std::vector<float> rmsnorm_reference(std::span<const float> x, std::span<const float> gain, double eps);
+std::vector<float> rmsnorm_reference(std::span<const float> x, std::span<const float> gain,
+                                     double eps);
 /// Rotates the halves (x[i], x[i + half]) of one head by the angles of a position.
 void rope_reference(std::span<float> head, const RopeTables& rope, int pos);
-/// One query head over n keys and values of head_dim floats each, row-major: softmax(q k / sqrt(head_dim)) v.
+/// One query head over n keys and values of head_dim floats each, row-major: softmax(q k /
+/// sqrt(head_dim)) v.
 std::vector<float> attention_reference(std::span<const float> query, std::span<const float> keys,
                                        std::span<const float> values, int n);
 /// silu(gate) * up.

@@ -1,4 +1,5 @@
-// A model as it lies on disk, read into memory: shape, float32 weights, tokenizer. Knows nothing of how it is run.
+// A model as it lies on disk, read into memory: shape, float32 weights, tokenizer. Knows nothing of
+// how it is run.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ namespace specbench::engine {
 /// Shape of a Llama-like decoder: RMSNorm, RoPE (halves rotated), grouped-query attention, SwiGLU.
 struct ModelConfig {
   int vocab_size = 0;
-  int width = 0;          ///< hidden_size
+  int width = 0;  ///< hidden_size
   int n_layers = 0;
-  int n_heads = 0;        ///< query heads
-  int n_kv_heads = 0;     ///< divides n_heads
-  int head_dim = 0;       ///< even
-  int ffn_width = 0;      ///< intermediate_size
+  int n_heads = 0;     ///< query heads
+  int n_kv_heads = 0;  ///< divides n_heads
+  int head_dim = 0;    ///< even
+  int ffn_width = 0;   ///< intermediate_size
   double norm_eps = 0;
   double rope_theta = 0;
   int max_positions = 0;  ///< longest sequence, prompt and output together
@@ -61,13 +62,14 @@ struct Model {
   std::uint64_t weights_hash = 0;  ///< FNV-1a of the weight files' bytes, in file-name order
   std::string weights_dtype;       ///< as stored: "BF16", "F16", "F32" (or "mixed")
 
-  /// Ids of a prompt: BOS first where the config has one, then the text. Throws InputError if the text is empty
-  /// and there is no BOS.
+  /// Ids of a prompt: BOS first where the config has one, then the text. Throws InputError if the
+  /// text is empty and there is no BOS.
   std::vector<TokenId> encode_prompt(std::string_view text) const;
 };
 
-/// Reads config.json, *.safetensors (one file, or sharded with model.safetensors.index.json) and tokenizer.json.
-/// Throws InputError: one sentence naming file, field or tensor, value, and what was expected.
+/// Reads config.json, *.safetensors (one file, or sharded with model.safetensors.index.json) and
+/// tokenizer.json. Throws InputError: one sentence naming file, field or tensor, value, and what
+/// was expected.
 Model load_hugging_face(const std::filesystem::path& directory);
 
 }  // namespace specbench::engine

@@ -1,5 +1,5 @@
-// Byte-level BPE as Hugging Face's tokenizer.json describes it. Reads text, never changes it: decode(encode(t)) == t, but
-// for the space that a file with add_prefix_space puts in front.
+// Byte-level BPE as Hugging Face's tokenizer.json describes it. Reads text, never changes it:
+// decode(encode(t)) == t, but for the space that a file with add_prefix_space puts in front.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,8 @@ class Tokenizer {
   /// Throws InputError (file, field, value, what is supported).
   static Tokenizer from_json_file(const std::filesystem::path& file);
 
-  /// Text to ids. Text that spells a special token gives that token. Adds no BOS. Any bytes are accepted.
+  /// Text to ids. Text that spells a special token gives that token. Adds no BOS. Any bytes are
+  /// accepted.
   std::vector<TokenId> encode(std::string_view text) const;
 
   /// Ids to bytes, special tokens spelled out. Throws InputError on an id outside [0, size);
