@@ -3,25 +3,14 @@
 // mild to show.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "engine/decode.h"
 #include "stats/contract.h"
+#include "suites/narrow_cases.h"
 
 namespace specbench::suites {
-
-/// Laws of one round: position i has targets[i] and drafts[i]; targets has one more for the bonus.
-struct NarrowCase {
-  std::string name;
-  std::vector<std::vector<double>> targets;  ///< [g + 1][n_ids], each sums to 1
-  std::vector<std::vector<double>> drafts;   ///< [g][n_ids]
-};
-
-/// Opposed, mild, tiny-ratio, near-equal, equal, disjoint, one-hot target, one-hot draft, top-k
-/// draft and position-distinct pairs over 2, 3, 8, 16 and 64 ids with g = 3, and over 16 ids with g
-/// = 1 and 5.
-std::vector<NarrowCase> narrow_cases();
 
 /// Rounds a case needs for its contracts.
 std::int64_t narrow_rounds();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 // AVX-512, AVX2 and the baseline: the targets between them would give the same code or serve no
 // machine of today.
@@ -13,18 +12,12 @@
 #include "hwy/foreach_target.h"  // before all others of Highway
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
+#include "engine/cpu/attention-inl.h"
+#include "engine/cpu/multiply-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace specbench::engine::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using F32 = hn::CappedTag<float, 16>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
-constexpr int kKeyBlock = KvStore::kBlock;
-// Rows multiplied at once: their sums (two vectors each) must stay in the registers.
-constexpr int kRowsAtOnce = kLanes == 16 ? 12 : kLanes == 8 ? 6 : 4;
-
 struct Range {
   int begin, end;
 };
@@ -33,114 +26,17 @@ Range share_of(int n, int thread, int n_threads) {
           static_cast<int>(static_cast<std::int64_t>(n) * (thread + 1) / n_threads)};
 }
 
-// Products of R rows with NV vectors of outputs. Each sum starts at zero and takes its inputs in
-// ascending order.
-// With kFetch the weights kFetchAhead floats on are asked for: the hardware's own prefetching stops
-// at every page, and with three rows and more the products no longer hide that (5 rows: 1.35 of one
-// row's time without, 1.12 with; one row alone is a little faster without).
-constexpr int kFetchAhead = 2048;
-
-template <int R, int NV, bool kFetch>
-HWY_INLINE void multiply(const float* HWY_RESTRICT w, int w_stride, int n_in,
-                         const float* HWY_RESTRICT x, int x_stride, float* HWY_RESTRICT out) {
-  const F32 d;
-  hn::Vec<F32> sums[R][NV];
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r)
-#pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v) sums[r][v] = hn::Zero(d);
-  for (int i = 0; i < n_in; ++i) {
-    hn::Vec<F32> weights[NV];
-#pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v) {
-      weights[v] = hn::Load(d, w + v * kLanes);
-      if constexpr (kFetch) __builtin_prefetch(w + kFetchAhead + v * kLanes, 0, 2);
-    }
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      const auto input = hn::Set(d, x[r]);
-#pragma GCC unroll 8
-      for (int v = 0; v < NV; ++v) sums[r][v] = hn::MulAdd(weights[v], input, sums[r][v]);
-    }
-    w += w_stride;
-    x += x_stride;
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r)
-#pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v) hn::Store(sums[r][v], d, out + r * kBlock + v * kLanes);
-}
-
-// R rows (R <= kRowsAtOnce) with one block of 32 outputs.
-template <int R, bool kFetch>
-HWY_INLINE void multiply_block(const float* w, int n_in, const float* x, int x_stride, float* out) {
-  if constexpr (R <= 2) {  // few rows: all vectors of the block at once, for independent chains
-    multiply<R, kBlock / kLanes, false>(w, kBlock, n_in, x, x_stride, out);
-  } else {
-    for (int column = 0; column < kBlock; column += 2 * kLanes)
-      multiply<R, 2, kFetch>(w + column, kBlock, n_in, x, x_stride, out + column);
-  }
-}
-
-template <bool kFetch>
-void multiply_rows(int n_rows, const float* w, int n_in, const float* x, int x_stride, float* out) {
-  while (n_rows > 0) {
-    const int r = std::min(n_rows, kRowsAtOnce);
-    switch (r) {
-      case 1:
-        multiply_block<1, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 2:
-        multiply_block<2, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 3:
-        multiply_block<3, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 4:
-        multiply_block<4, kFetch>(w, n_in, x, x_stride, out);
-        break;
-#if HWY_TARGET != HWY_SSE2
-      case 5:
-        multiply_block<5, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 6:
-        multiply_block<6, kFetch>(w, n_in, x, x_stride, out);
-        break;
-#endif
-#if HWY_TARGET == HWY_AVX3
-      case 7:
-        multiply_block<7, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 8:
-        multiply_block<8, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 9:
-        multiply_block<9, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 10:
-        multiply_block<10, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 11:
-        multiply_block<11, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 12:
-        multiply_block<12, kFetch>(w, n_in, x, x_stride, out);
-        break;
-#endif
-      default:
-        break;
-    }
-    n_rows -= r;
-    x += r;
-    out += r * kBlock;
-  }
-}
-
 // All rows with the blocks of one thread; finish(row, first output, 32 sums) takes them from there.
 template <typename Finish>
 void matmul(const PackedMatrix& w, const PackedRows& x, Range blocks, const Finish& finish) {
   HWY_ALIGN float sums[kTile * kBlock];
-  for (int b = blocks.begin; b < blocks.end; ++b) {
+  int b = blocks.begin;
+  for (; x.n_rows == 1 && b + 2 <= blocks.end; b += 2) {
+    multiply_two_blocks(w.block(b), w.n_in, x.tile(0), sums);
+    finish(0, b, sums);
+    finish(0, b + 1, sums + kBlock);
+  }
+  for (; b < blocks.end; ++b) {
     for (int t = 0; t < x.n_tiles(); ++t) {
       const int n = x.tile_rows(t);
       if (t == 0)  // later tiles find the block in the cache
@@ -209,94 +105,6 @@ void rope(float* HWY_RESTRICT head, const RopeTables& tables, int pos) {
     const float b = head[i + half];
     head[i] = a * c[i] - b * s[i];
     head[i + half] = b * c[i] + a * s[i];
-  }
-}
-
-// q k / sqrt(head_dim) for the slots of B neighbouring key blocks.
-template <int B>
-HWY_INLINE void score_blocks(const float* HWY_RESTRICT query, const float* HWY_RESTRICT keys,
-                             int dim, float scale, float* HWY_RESTRICT scores) {
-  const F32 d;
-  constexpr int kVectors = kKeyBlock / kLanes;
-  hn::Vec<F32> sums[B][kVectors];
-#pragma GCC unroll 4
-  for (int b = 0; b < B; ++b)
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sums[b][v] = hn::Zero(d);
-  for (int i = 0; i < dim; ++i) {
-    const auto q = hn::Set(d, query[i]);
-#pragma GCC unroll 4
-    for (int b = 0; b < B; ++b)
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v)
-        sums[b][v] =
-            hn::MulAdd(hn::LoadU(d, keys + (b * dim + i) * kKeyBlock + v * kLanes), q, sums[b][v]);
-  }
-#pragma GCC unroll 4
-  for (int b = 0; b < B; ++b)
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(hn::Mul(sums[b][v], hn::Set(d, scale)), d, scores + b * kKeyBlock + v * kLanes);
-}
-
-// Scores to unnormalised weights in place; returns one over their sum. n real slots, n_padded a
-// multiple of 16.
-float softmax(float* scores, int n, int n_padded) {
-  const F32 d;
-  for (int i = n; i < n_padded; ++i) scores[i] = -std::numeric_limits<float>::infinity();
-  auto largest = hn::LoadU(d, scores);
-  for (int i = kLanes; i < n_padded; i += kLanes)
-    largest = hn::Max(largest, hn::LoadU(d, scores + i));
-  const auto shift = hn::MaxOfLanes(d, largest);
-  auto total = hn::Zero(d);
-  for (int i = 0; i < n_padded; i += kLanes) {
-    const auto e = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + i), shift));
-    hn::StoreU(e, d, scores + i);
-    total = hn::Add(total, e);
-  }
-  return 1.0F / hn::GetLane(hn::SumOfLanes(d, total));
-}
-
-// NV vectors of head_dim: sum over slots of weight x value, ascending, then one product with 1 /
-// total.
-template <int NV>
-HWY_INLINE void mix_values(const float* HWY_RESTRICT weights, const float* HWY_RESTRICT values,
-                           int n, int dim, float scale, float* HWY_RESTRICT out) {
-  const F32 d;
-  hn::Vec<F32> sums[NV];
-#pragma GCC unroll 8
-  for (int v = 0; v < NV; ++v) sums[v] = hn::Zero(d);
-  for (int j = 0; j < n; ++j) {
-    const auto w = hn::Set(d, weights[j]);
-#pragma GCC unroll 8
-    for (int v = 0; v < NV; ++v)
-      sums[v] = hn::MulAdd(hn::LoadU(d, values + v * kLanes), w, sums[v]);
-    values += dim;
-  }
-#pragma GCC unroll 8
-  for (int v = 0; v < NV; ++v) hn::StoreU(hn::Mul(sums[v], hn::Set(d, scale)), d, out + v * kLanes);
-}
-
-void attend_head(const float* query, const float* keys, const float* values, int n, int dim,
-                 float* scores, float* out) {
-  const int n_blocks = (n + kKeyBlock - 1) / kKeyBlock;
-  const auto scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(dim)));
-  const std::ptrdiff_t block_size = static_cast<std::ptrdiff_t>(dim) * kKeyBlock;
-  int b = 0;
-  for (; b + 4 <= n_blocks; b += 4)
-    score_blocks<4>(query, keys + b * block_size, dim, scale, scores + b * kKeyBlock);
-  for (; b < n_blocks; ++b)
-    score_blocks<1>(query, keys + b * block_size, dim, scale, scores + b * kKeyBlock);
-  const float normaliser = softmax(scores, n, n_blocks * kKeyBlock);
-  int i = 0;
-  for (; i + 4 * kLanes <= dim; i += 4 * kLanes)
-    mix_values<4>(scores, values + i, n, dim, normaliser, out + i);
-  for (; i + kLanes <= dim; i += kLanes)
-    mix_values<1>(scores, values + i, n, dim, normaliser, out + i);
-  for (; i < dim; ++i) {
-    float sum = 0.0F;
-    for (int j = 0; j < n; ++j) sum += scores[j] * values[static_cast<std::ptrdiff_t>(j) * dim + i];
-    out[i] = sum * normaliser;
   }
 }
 
