@@ -1,6 +1,7 @@
 #include "engine/batch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "engine/error.h"
@@ -12,6 +13,14 @@ namespace {
 std::string place(const Round& round) {
   return "Round " + std::to_string(round.index) + " of request " + std::to_string(round.request) +
          ", lane " + std::to_string(round.lane);
+}
+
+// By the chunks, whose sums a draw walks.
+double sum_of_probs(const Law& law) {
+  if (law.is_point()) return 1.0;
+  double sum = 0.0;
+  for (int c = 0; c < n_chunks(law.n_ids); ++c) sum += law.chunk_sums[c] / law.total;
+  return sum;
 }
 
 // Rows of a lane in a verification. Asked before anything is allocated for them.
@@ -165,20 +174,18 @@ std::span<LaneDraft> Batch::begin_round(int draft_tokens) {
 void Batch::verify(int reused_layers) {
   reused_layers_ = reused_layers;
   rows_.clear();
-  std::vector<Row>& rows = rows_;
-  std::vector<Row>
-      shallow;  // rows the draft has not taken through the reused layers: the last of each lane
+  shallow_.clear();
   for (const LaneDraft& draft : drafts_) {
     const int n = static_cast<int>(draft.drafted.size());
     for (int i = 0; i <= n; ++i)
-      rows.push_back({draft.lane, draft.newest_pos + i,
-                      i == 0 ? draft.newest : draft.drafted[static_cast<std::size_t>(i - 1)],
-                      draft.first_slot + i});
-    if (reused_layers > 0) shallow.push_back(rows.back());
+      rows_.push_back({draft.lane, draft.newest_pos + i,
+                       i == 0 ? draft.newest : draft.drafted[static_cast<std::size_t>(i - 1)],
+                       draft.first_slot + i});
+    if (reused_layers > 0) shallow_.push_back(rows_.back());
   }
-  backend_.forward(shallow, 0, reused_layers);
-  backend_.forward(rows, reused_layers, backend_.config().n_layers);
-  backend_.logits(rows, logits_.data());
+  backend_.forward(shallow_, 0, reused_layers);
+  backend_.forward(rows_, reused_layers, backend_.config().n_layers);
+  backend_.logits(rows_, logits_.data());
   make_target_laws();
 }
 
@@ -275,6 +282,11 @@ void Batch::check_round(const Lane& lane, const Round& round) const {
                          " allowed.");
   for (std::size_t i = 0; i < round.emitted.size(); ++i) {
     const TokenId id = round.emitted[i];
+    if (const double sum = sum_of_probs(round.proposal.target_laws[i]);
+        !(std::fabs(sum - 1.0) <= 1e-9))
+      throw StateViolation(place(round) + ": the target's law at position " +
+                           std::to_string(round.first_pos + static_cast<int>(i)) + " sums to " +
+                           std::to_string(sum) + ".");
     if (id < 0 || id >= backend_.config().vocab_size ||
         !(round.proposal.target_laws[i].prob(id) > 0.0))
       throw StateViolation(place(round) + ": token " + std::to_string(id) + " at position " +

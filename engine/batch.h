@@ -77,6 +77,8 @@ class Batch {
   std::vector<Lane> lanes_;
   std::vector<LaneDraft> drafts_;  ///< of the busy lanes
   std::vector<Row> rows_;          ///< of the verification, lane after lane
+  std::vector<Row>
+      shallow_;  ///< those the draft has not taken through the reused layers: each lane's last
   std::vector<float> logits_;
   LawBuffer target_laws_, residuals_;
   DraftSampler sampler_;

@@ -120,7 +120,8 @@ TEST(DecodeErrors, K1IsNamedWithRoundLayerAndBothLengths) {
   // Where everything was accepted there is no such entry; the trim itself refuses.
   s.drafter = "oracle";
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
-            "Round 0 of request 7, lane 0: KV cache, lane 0, layer 0: trimmed to 8 entries, but it "
+            "Round 0 of request 7, lane 0: KV cache of request 7, lane 0, layer 0: trimmed to 8 "
+            "entries, but it "
             "holds 7.");
 }
 
@@ -134,7 +135,8 @@ TEST(DecodeErrors, ATrimTooFarOrNegativeIsNamed) {
             "need 4.");
   s.steps.kept_entries = [](int) { return -1; };
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
-            "Round 0 of request 7, lane 0: KV cache, lane 0, layer 0: trimmed to -1 entries, but "
+            "Round 0 of request 7, lane 0: KV cache of request 7, lane 0, layer 0: trimmed to -1 "
+            "entries, but "
             "it holds 7.");
 }
 

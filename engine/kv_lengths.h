@@ -44,6 +44,7 @@ class KvLengths {
     std::uint32_t owner = 0xffffffffU;
     std::int32_t pos = -1;
   };
+  std::string where(int lane, int layer) const;  ///< for messages
   std::size_t layer_index(int lane, int layer) const;
   Stamp& stamp(int lane, int layer, int pos);
   const Stamp& stamp(int lane, int layer, int pos) const;

@@ -58,11 +58,13 @@ TEST(KvLengths, TrimLeavesShorterLayersAlone) {
 TEST(KvLengths, AppendRefusesGapsAndRepeats) {
   KvLengths kv = filled();
   EXPECT_EQ(violation([&] { kv.append(1, 0, 3); }),
-            "KV cache, lane 1, layer 0: position 3 was written where the cache holds 2 entries; "
+            "KV cache of request 7, lane 1, layer 0: position 3 was written where the cache holds "
+            "2 entries; "
             "positions must be "
             "consecutive.");
   EXPECT_EQ(violation([&] { kv.append(1, 0, 1); }),
-            "KV cache, lane 1, layer 0: position 1 was written where the cache holds 2 entries; "
+            "KV cache of request 7, lane 1, layer 0: position 1 was written where the cache holds "
+            "2 entries; "
             "positions must be "
             "consecutive.");
 }
@@ -71,14 +73,16 @@ TEST(KvLengths, AppendRefusesWhatDoesNotFit) {
   KvLengths kv = filled();
   kv.append(1, 0, 2);
   kv.append(1, 0, 3);
-  EXPECT_EQ(violation([&] { kv.append(1, 0, 4); }),
-            "KV cache, lane 1, layer 0: position 4 is beyond the capacity of 4 entries.");
+  EXPECT_EQ(
+      violation([&] { kv.append(1, 0, 4); }),
+      "KV cache of request 7, lane 1, layer 0: position 4 is beyond the capacity of 4 entries.");
 }
 
 TEST(KvLengths, AppendRefusesATokenThatHasNotPassedTheLayerAbove) {
   KvLengths kv = filled();
   EXPECT_EQ(violation([&] { kv.append(1, 2, 2); }),
-            "KV cache, lane 1, layer 2: position 2 entered before it had passed the layer above, "
+            "KV cache of request 7, lane 1, layer 2: position 2 entered before it had passed the "
+            "layer above, "
             "which holds 2 "
             "entries.");
   EXPECT_EQ(kv.at(1, 2), 2);  // a refused entry leaves the length alone
@@ -87,9 +91,9 @@ TEST(KvLengths, AppendRefusesATokenThatHasNotPassedTheLayerAbove) {
 TEST(KvLengths, TrimRefusesNegativeAndGrowing) {
   KvLengths kv = filled();
   EXPECT_EQ(violation([&] { kv.trim(1, -1); }),
-            "KV cache, lane 1, layer 0: trimmed to -1 entries, but it holds 2.");
+            "KV cache of request 7, lane 1, layer 0: trimmed to -1 entries, but it holds 2.");
   EXPECT_EQ(violation([&] { kv.trim(1, 3); }),
-            "KV cache, lane 1, layer 0: trimmed to 3 entries, but it holds 2.");
+            "KV cache of request 7, lane 1, layer 0: trimmed to 3 entries, but it holds 2.");
 }
 
 TEST(KvLengths, CheckNamesRoundRequestLayerAndBothLengths) {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <string>
 
-#include "engine/cpu/weigh.h"
 #include "engine/error.h"
+#include "engine/weigh.h"
 
 namespace specbench::engine {
 
@@ -95,7 +95,9 @@ void keep_top_p(const float* logits, int n_ids, double top_p, double* weights, d
   auto keys = keys_with_mass(logits, weights, n_ids);
   std::uint64_t all = 0;
   for (const std::uint64_t key : keys) all += fixed_mass(weights[id_of_key(key)], total);
-  const auto wanted = static_cast<std::uint64_t>(top_p * static_cast<double>(all));
+  // At least one unit, so that the likeliest id stays even where top_p rounds to nothing.
+  const auto wanted =
+      std::max<std::uint64_t>(1, static_cast<std::uint64_t>(top_p * static_cast<double>(all)));
   // Sorted in growing pieces: the kept set is usually short.
   std::uint64_t kept = 0;
   std::size_t sorted = 0;

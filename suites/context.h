@@ -21,7 +21,7 @@
 namespace specbench::suites {
 
 struct Context {
-  Options options;  ///< threads, draft_layers and max_tokens resolved
+  Options options;  ///< threads and draft_layers resolved
   engine::Model model;
   std::vector<Prompt> prompts;
   const std::atomic<bool>* stop = nullptr;  ///< set by Ctrl-C
@@ -38,10 +38,17 @@ Context open_context(const Options& options, const std::atomic<bool>& stop, Prog
 /// Length of the longest sequence over all prompts with max_tokens more.
 int longest_sequence(const Context& context, int max_tokens);
 
+/// Dead cache slots hold NaN in debug builds, so that a read of one shows.
+#ifdef NDEBUG
+inline constexpr bool kPoisonByDefault = false;
+#else
+inline constexpr bool kPoisonByDefault = true;
+#endif
+
 /// The named backend, asserted to be the one that runs. batch lanes, sequences up to max_length,
 /// draft_tokens drafts a round.
 std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length,
-                                              int draft_tokens, bool poison = false);
+                                              int draft_tokens, bool poison = kPoisonByDefault);
 
 std::unique_ptr<engine::Drafter> open_drafter(const Context& context);
 

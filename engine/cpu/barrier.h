@@ -13,7 +13,7 @@ class Barrier {
   /// it.
   void wait(int n_threads) {
     if (n_threads == 1) return;
-    const int round = round_.load(std::memory_order_acquire);
+    const unsigned round = round_.load(std::memory_order_acquire);
     if (n_arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_threads) {
       n_arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
@@ -36,7 +36,7 @@ class Barrier {
 #endif
   }
   alignas(64) std::atomic<int> n_arrived_{0};
-  alignas(64) std::atomic<int> round_{0};
+  alignas(64) std::atomic<unsigned> round_{0};  ///< may wrap
 };
 
 }  // namespace specbench::engine

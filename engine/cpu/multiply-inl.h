@@ -98,54 +98,19 @@ HWY_INLINE void multiply_block(const float* w, int n_in, const float* x, int x_s
   }
 }
 
+// Finds the instance for n_rows, at most R.
+template <int R, bool kFetch>
+HWY_INLINE void multiply_at_most(int n_rows, const float* w, int n_in, const float* x, int x_stride,
+                                 float* out) {
+  if (n_rows == R) return multiply_block<R, kFetch>(w, n_in, x, x_stride, out);
+  if constexpr (R > 1) multiply_at_most<R - 1, kFetch>(n_rows, w, n_in, x, x_stride, out);
+}
+
 template <bool kFetch>
 void multiply_rows(int n_rows, const float* w, int n_in, const float* x, int x_stride, float* out) {
   while (n_rows > 0) {
     const int r = std::min(n_rows, kRowsAtOnce);
-    switch (r) {
-      case 1:
-        multiply_block<1, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 2:
-        multiply_block<2, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 3:
-        multiply_block<3, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 4:
-        multiply_block<4, kFetch>(w, n_in, x, x_stride, out);
-        break;
-#if HWY_TARGET != HWY_SSE2
-      case 5:
-        multiply_block<5, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 6:
-        multiply_block<6, kFetch>(w, n_in, x, x_stride, out);
-        break;
-#endif
-#if HWY_TARGET == HWY_AVX3
-      case 7:
-        multiply_block<7, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 8:
-        multiply_block<8, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 9:
-        multiply_block<9, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 10:
-        multiply_block<10, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 11:
-        multiply_block<11, kFetch>(w, n_in, x, x_stride, out);
-        break;
-      case 12:
-        multiply_block<12, kFetch>(w, n_in, x, x_stride, out);
-        break;
-#endif
-      default:
-        break;
-    }
+    multiply_at_most<kRowsAtOnce, kFetch>(r, w, n_in, x, x_stride, out);
     n_rows -= r;
     x += r;
     out += r * kBlock;

@@ -1,9 +1,9 @@
-#include "engine/cpu/weigh.h"
+#include "engine/weigh.h"
 
 #include "engine/law.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/weigh.cc"
+#define HWY_TARGET_INCLUDE "engine/weigh.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 

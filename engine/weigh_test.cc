@@ -1,6 +1,6 @@
 // Weights must have the bits of exp_fixed on every vector target: ids that are sampled depend on
 // them.
-#include "engine/cpu/weigh.h"
+#include "engine/weigh.h"
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
