@@ -10,8 +10,9 @@
 namespace specbench::suites {
 
 inline constexpr double kFamilyAlpha = 1e-6;  ///< false alarm of a whole run
-inline constexpr int kMaxTests =
-    2000;  ///< stochastic tests of a run at most; fixed before any data are seen
+/// Ways to fail of a run at most, fixed before any data are seen. A test has two: a statistic too
+/// large, and one too small to be true.
+inline constexpr int kMaxTests = 2000;
 inline constexpr double kTestAlpha = kFamilyAlpha / kMaxTests;
 inline constexpr double kBeta = 0.01;  ///< a drift of tau is missed with this probability at most
 
@@ -21,8 +22,8 @@ inline constexpr double kDistanceTau =
     0.02;  ///< end to end: Kolmogorov distance in the tested order
 inline constexpr double kBinsTau =
     0.03;  ///< end to end: total variation over 64 bins of the transform
-inline constexpr double kRateTau = 0.01;    ///< acceptance: mean of the accept bits
-inline constexpr double kReplayTau = 5e-3;  ///< replay: certified mismatch rate
+inline constexpr double kRateTau = 0.01;       ///< acceptance: mean of the accept bits
+inline constexpr double kCertifiedTau = 5e-3;  ///< replay: certified drift of one token
 
 /// A contract at the run's level. `share` is the share of emitted tokens the tested class makes up:
 /// a drift d of the class moves the emitted law by share x d, so the class needs to be known to tau

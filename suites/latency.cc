@@ -97,16 +97,22 @@ harness::Plan plan_timing(const Context& context, const Work& work, bool must_eq
   return plan;
 }
 
-void describe(const Work& work, const harness::Plan& plan, results::Record& record) {
+/// Every effective option that start_record does not know.
+void describe(const std::string& prompts, const Work& work, const harness::Plan& plan,
+              results::Record& record) {
   std::int64_t n_prompts = 0;
   for (const int n : work.n_sequences()) n_prompts += n;
   const results::Entries entries = {
       {"protocol", std::string(work.is_article ? "article" : "standard")},
       {"batch", std::int64_t{work.batch}},
-      {"prompts", n_prompts},
+      {"prompts", prompts.empty() ? std::string("embedded") : prompts},
+      {"n_prompts", n_prompts},
       {"max_tokens", std::int64_t{work.max_tokens}},
       {"stop_at_eos", work.decoding.stop_at_eos},
-      {"blocks", std::int64_t{plan.n_blocks}}};
+      {"blocks", std::int64_t{plan.n_blocks}},
+      {"min_warmups", std::int64_t{plan.n_warmups}},
+      {"max_warmups", std::int64_t{work.is_article ? plan.n_warmups : plan.max_warmups}},
+      {"warmup_tolerance", plan.warmup_tolerance}};
   record.options.insert(record.options.end(), entries.begin(), entries.end());
 }
 
@@ -218,7 +224,7 @@ void run_latency(const Context& context, results::Record& record) {
   const Work work = plan_work(context);
   const bool must_equal = must_be_equal(work.decoding, o.drafter);
   const harness::Plan plan = plan_timing(context, work, must_equal);
-  describe(work, plan, record);
+  describe(o.prompts, work, plan, record);
 
   // One backend for all arms: the same weights at the same addresses, so that only the decoding
   // differs.
@@ -245,13 +251,15 @@ void run_latency(const Context& context, results::Record& record) {
   const std::vector<harness::Outcome> checked[] = {plain.outcomes, drafted.outcomes,
                                                    drafted.outcomes};
   record.checks.push_back(check_samples(series, checked));
+  const std::vector<int> n_sequences = work.n_sequences();
+  append(check_itl({series, n_sequences, o.seed}, plan.chunk_capacity > 0), record);
   if (has_failed(record)) return;
   if (series.blocks_done == 0)
     return conclude_void("interrupted before the first whole block.", record);
 
   const auto ceiling = std::max(ceiling_before, read_ceiling(working_set, machine, o.threads));
   report_latency(
-      {std::move(series), work.n_sequences(), plain.steps, drafted.steps, drafted.tally,
+      {std::move(series), n_sequences, plain.steps, drafted.steps, drafted.tally,
        draft_shape(o.drafter, o.draft_layers, context.model.config.n_layers), o.draft_tokens,
        context.model.config.n_layers, work.is_article, o.seed, sizes, ceiling, machine.l3_bytes},
       record);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "stats/speculative.h"
 
@@ -17,26 +19,39 @@ CheckStatus status_of(bool is_right) {
   return is_right ? CheckStatus::kPassed : CheckStatus::kFailed;
 }
 
-/// A sentence on the first difference; empty where there is none.
-std::string first_difference(std::span<const engine::Completion> left,
-                             std::span<const engine::Completion> right) {
+/// Of all requests; empty where there is none.
+std::string first_difference_of_all(std::span<const engine::Completion> left,
+                                    std::span<const engine::Completion> right) {
   if (left.size() != right.size())
     return fmt::format("{} and {} requests were answered.", left.size(), right.size());
-  for (std::size_t r = 0; r < left.size(); ++r) {
-    const auto& a = left[r].tokens;
-    const auto& b = right[r].tokens;
-    const auto at = static_cast<std::size_t>(
-        std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-    if (at < a.size() && at < b.size())
-      return fmt::format(
-          "Request {}: emitted token {} is {} autoregressively and {} speculatively.",
-          left[r].request, at, a[at], b[at]);
-    if (a.size() != b.size())
-      return fmt::format(
-          "Request {}: {} tokens autoregressively and {} speculatively, the shorter a prefix of "
-          "the longer.",
-          left[r].request, a.size(), b.size());
-  }
+  for (std::size_t r = 0; r < left.size(); ++r)
+    if (std::string difference = first_difference(left[r], right[r]); !difference.empty())
+      return difference;
+  return "";
+}
+
+/// What is wrong with the deliveries of one run; empty where nothing is.
+std::string delivery_fault(const Measured& measured, const harness::Sample& sample) {
+  if (sample.chunk_end_ns.empty()) return "no delivery was recorded";
+  const auto delivered =
+      std::accumulate(sample.chunk_tokens.begin(), sample.chunk_tokens.end(), std::int64_t{0});
+  if (delivered != sample.n_tokens)
+    return fmt::format("{} tokens were delivered, {} emitted", delivered, sample.n_tokens);
+  if (sample.first_token_ns != sample.chunk_end_ns.front())
+    return fmt::format("the first token came at {} ns, the first delivery at {} ns",
+                       sample.first_token_ns.value_or(-1), sample.chunk_end_ns.front());
+  if (!std::is_sorted(sample.chunk_end_ns.begin(), sample.chunk_end_ns.end()))
+    return "the deliveries are not in order";
+  if (sample.chunk_end_ns.back() > sample.wall_ns)
+    return fmt::format("the last delivery came at {} ns, behind the end at {} ns",
+                       sample.chunk_end_ns.back(), sample.wall_ns);
+  double sum_itl_ns = 0;
+  for (const double ms : itl_ms(sample)) sum_itl_ns += ms * 1e6;
+  const auto n = static_cast<double>(sample.n_tokens - 1);
+  const double decoding_ns = n * tpot_ms(measured, sample).value_or(0.0) * 1e6;
+  constexpr double kRounding = 1e-9;  // of sums of at most some thousand doubles
+  if (std::fabs(sum_itl_ns - decoding_ns) > kRounding * std::max(sum_itl_ns, decoding_ns))
+    return fmt::format("sum itl is {:.3f} ns, (n - 1) tpot is {:.3f} ns", sum_itl_ns, decoding_ns);
   return "";
 }
 
@@ -51,7 +66,7 @@ std::vector<Check> check_equality(std::span<const engine::Completion> autoregres
                                   bool is_budget_fixed) {
   std::vector<Check> checks;
   if (must_equal) {
-    const std::string difference = first_difference(autoregressive, speculative);
+    const std::string difference = first_difference_of_all(autoregressive, speculative);
     checks.push_back(
         {"equal.tokens", status_of(difference.empty()),
          difference.empty() ? "Speculative ids are the autoregressive ids." : difference});
@@ -133,6 +148,32 @@ Check check_samples(const harness::Series& series,
   }
   return {"equal.timed", CheckStatus::kPassed,
           fmt::format("All {} timed runs emitted the checked tokens.", series.samples.size())};
+}
+
+std::vector<Check> check_itl(const Measured& measured, bool has_deliveries) {
+  const harness::Series& series = measured.series;
+  std::vector<Check> checks;
+  for (std::size_t arm = 0; arm < series.arm_names.size(); ++arm) {
+    Check check{"identity.itl." + series.arm_names[arm], CheckStatus::kSkipped,
+                "Deliveries are told apart with one sequence at a time only (--batch 1)."};
+    std::int64_t n_runs = 0;
+    std::string fault;
+    for (const harness::Sample& sample : series.samples) {
+      if (!has_deliveries || static_cast<std::size_t>(sample.arm) != arm || !fault.empty())
+        continue;
+      ++n_runs;
+      if (fault = delivery_fault(measured, sample); !fault.empty())
+        fault = fmt::format("Case {}, block {}: {}.", sample.case_index, sample.block, fault);
+    }
+    if (has_deliveries) {
+      check.status = status_of(fault.empty() && n_runs > 0);
+      check.detail = fault.empty()
+                         ? fmt::format("sum itl = (n - 1) tpot in each of {} timed runs.", n_runs)
+                         : fault;
+    }
+    checks.push_back(std::move(check));
+  }
+  return checks;
 }
 
 bool has_failure(std::span<const Check> checks) {

@@ -9,6 +9,7 @@
 #include "engine/decode.h"
 #include "harness/measure.h"
 #include "results/record.h"
+#include "suites/latency_speed.h"
 #include "suites/latency_subject.h"
 
 namespace specbench::suites {
@@ -39,6 +40,11 @@ std::vector<results::Check> check_controls(const Tally& tally, const DraftShape&
 /// "equal.timed": every sample emitted what the checked pass of its arm did. checked[arm][case].
 results::Check check_samples(const harness::Series& series,
                              std::span<const std::vector<harness::Outcome>> checked);
+
+/// "identity.itl.<arm>": in every sample, warm-ups too, the deliveries hold the emitted tokens, the
+/// first of them is the first token, and sum itl = (n - 1) tpot, as report_arm computes both.
+/// Skipped where deliveries were not recorded.
+std::vector<results::Check> check_itl(const Measured& measured, bool has_deliveries);
 
 bool has_failure(std::span<const results::Check> checks);
 

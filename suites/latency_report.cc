@@ -11,10 +11,6 @@ namespace specbench::suites {
 
 namespace {
 
-double ratio(std::int64_t a, std::int64_t b) {
-  return static_cast<double>(a) / static_cast<double>(b);
-}
-
 /// verify, accept and trim of an arm, ns over all blocks.
 double target_ns(const ArmTimes& times) {
   return times.phase_ns[kPhaseVerify] + times.phase_ns[kPhaseAccept] + times.phase_ns[kPhaseTrim];
@@ -65,30 +61,23 @@ void report_split(const LatencyInput& input, const ArmTimes& times, results::Rec
 
 void report_bandwidth(const LatencyInput& input, const ArmTimes& autoregressive,
                       results::Record& record) {
-  const auto per_token = [&](const StepCounts& steps,
-                             const DraftShape& shape) -> std::optional<double> {
-    const auto n = input.tally.n_emitted - input.tally.n_requests;
-    if (steps.n_steps == 0 || n == 0) return std::nullopt;
-    return bytes_read(steps, shape, input.n_layers, input.sizes);
-  };
   const auto add = [&](const char* name, std::optional<double> value, const char* unit,
                        const std::string& note) {
     record.metrics.push_back({name, value, unit, {}, {}, {}, note});
   };
   const int blocks = input.series.blocks_done;
-  const auto tokens = [&](int arm) {
-    return static_cast<double>(
-               sum_times({input.series, input.n_sequences, input.seed}, arm).n_decode_tokens) /
-           blocks;
+  const double plain_bytes = bytes_read(input.autoregressive, {}, input.n_layers, input.sizes);
+  const double drafted_bytes =
+      bytes_read(input.speculative, input.shape, input.n_layers, input.sizes);
+  const auto per_token = [&](const char* name, int arm, double bytes_a_pass) {
+    const ArmTimes times = sum_times({input.series, input.n_sequences, input.seed}, arm);
+    std::optional<double> bytes;
+    if (times.n_decode_tokens > 0)
+      bytes = bytes_a_pass * blocks / static_cast<double>(times.n_decode_tokens);
+    add(name, bytes, "bytes", bytes ? "float32 weights and KV" : "no token behind the first");
   };
-  const auto plain = per_token(input.autoregressive, {}),
-             drafted = per_token(input.speculative, input.shape);
-  add("bytes_per_token.autoregressive",
-      plain ? std::optional(*plain / tokens(kAutoregressive)) : std::nullopt, "bytes",
-      "float32 weights and KV");
-  add("bytes_per_token.speculative",
-      drafted ? std::optional(*drafted / tokens(kSpeculative)) : std::nullopt, "bytes",
-      "float32 weights and KV");
+  per_token("bytes_per_token.autoregressive", kAutoregressive, plain_bytes);
+  per_token("bytes_per_token.speculative", kSpeculative, drafted_bytes);
   const std::int64_t working_set =
       working_set_bytes(input.autoregressive, input.n_layers, input.sizes);
   const std::string mode = !input.l3_bytes                 ? "cache size unknown"
@@ -99,8 +88,8 @@ void report_bandwidth(const LatencyInput& input, const ArmTimes& autoregressive,
       input.read_bandwidth ? std::optional(*input.read_bandwidth * 1e-9) : std::nullopt, "GB/s",
       input.read_bandwidth ? "at the working set" : "not measured");
   std::optional<double> share;
-  if (plain && input.read_bandwidth && autoregressive.decode_ns > 0)
-    share = *plain * blocks / (autoregressive.decode_ns * 1e-9) / *input.read_bandwidth;
+  if (input.autoregressive.n_steps > 0 && input.read_bandwidth && autoregressive.decode_ns > 0)
+    share = plain_bytes * blocks / (autoregressive.decode_ns * 1e-9) / *input.read_bandwidth;
   add("bandwidth_share", share, "1", share ? "autoregressive, " + mode : "not measured");
 }
 

@@ -114,6 +114,23 @@ ArmTimes sum_times(const Measured& measured, int arm) {
   return times;
 }
 
+std::optional<double> tpot_ms(const Measured& measured, const harness::Sample& sample) {
+  const std::int64_t n = sequences_of(measured, sample);
+  if (!sample.first_token_ns || sample.n_tokens <= n) return std::nullopt;
+  const std::int64_t end_ns =
+      sample.chunk_end_ns.empty() ? sample.wall_ns : sample.chunk_end_ns.back();
+  return static_cast<double>(end_ns - *sample.first_token_ns) * 1e-6 * static_cast<double>(n) /
+         static_cast<double>(sample.n_tokens - n);
+}
+
+std::vector<double> itl_ms(const harness::Sample& sample) {
+  std::vector<double> values;
+  for (std::size_t i = 1; i < sample.chunk_end_ns.size(); ++i)
+    values.push_back(static_cast<double>(sample.chunk_end_ns[i] - sample.chunk_end_ns[i - 1]) *
+                     1e-6);
+  return values;
+}
+
 std::optional<double> tokens_per_s(const ArmTimes& times, Timed timed) {
   const double ns = timed == Timed::kEndToEnd ? times.wall_ns : times.decode_ns;
   const auto n = timed == Timed::kEndToEnd ? times.n_tokens : times.n_decode_tokens;
@@ -188,20 +205,13 @@ void report_arm(const Measured& measured, int arm, bool is_article, results::Rec
   times_ms("tpot_ms",
            over_runs(measured, arm,
                      [&](const auto& sample, auto& values) {
-                       const auto n = sequences_of(measured, sample);
-                       if (sample.decode_ns && sample.n_tokens > n)
-                         values.push_back(static_cast<double>(*sample.decode_ns) * 1e-6 *
-                                          static_cast<double>(n) /
-                                          static_cast<double>(sample.n_tokens - n));
+                       if (const auto ms = tpot_ms(measured, sample)) values.push_back(*ms);
                      }),
            "median over runs");
   times_ms("itl_ms",
            over_runs(measured, arm,
                      [](const auto& sample, auto& values) {
-                       for (std::size_t i = 1; i < sample.chunk_end_ns.size(); ++i)
-                         values.push_back(static_cast<double>(sample.chunk_end_ns[i] -
-                                                              sample.chunk_end_ns[i - 1]) *
-                                          1e-6);
+                       for (const double ms : itl_ms(sample)) values.push_back(ms);
                      }),
            "median over chunks");
 }

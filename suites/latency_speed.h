@@ -35,6 +35,13 @@ struct Measured {
 
 ArmTimes sum_times(const Measured& measured, int arm);
 
+/// Time per token behind the first of each sequence, ms: up to the last delivery where deliveries
+/// were recorded, else to the end of the run. Absent where there is no such token.
+std::optional<double> tpot_ms(const Measured& measured, const harness::Sample& sample);
+
+/// Times between deliveries, ms. [n_chunks - 1]
+std::vector<double> itl_ms(const harness::Sample& sample);
+
 /// Tokens a second, sum over sum; absent where no time was spent.
 std::optional<double> tokens_per_s(const ArmTimes& times, Timed timed);
 

@@ -1,6 +1,8 @@
 // The arms of the latency suite: a slice of the prompts decoded either way, as something the
 // harness can time, and the untimed pass over them that checks tokens and counts steps first. Reads
-// no clock; allocates nothing in the timed region.
+// no clock. A timed run holds all that a caller pays for: the engine builds its buffers before the
+// first token, inside end-to-end time and outside decode time; what the rounds add (lists of tokens
+// and laws that grow) and the hash of the ids behind the last token are inside both.
 #pragma once
 
 #include <cstdint>

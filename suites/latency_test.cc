@@ -164,6 +164,21 @@ TEST(LatencyReport, CountsBytesOfWeightsOnceAStep) {
               10 * 2 * (3 * 3 + 3 * 12), 1e-9);
 }
 
+TEST(LatencyReport, BytesPerTokenAreOfTheArmsOwnTokens) {
+  LatencyInput input = typed_input();
+  input.tally = Tally();  // says nothing of the autoregressive arm
+  for (harness::Sample& sample : input.series.samples)
+    if (sample.arm == kSpeculative) sample.n_tokens = 1;
+  results::Record record;
+  report_latency(input, record);
+  EXPECT_NEAR(metric(record, "bytes_per_token.autoregressive"), 1500, 1e-9);
+  EXPECT_NEAR(metric(record, "bandwidth_share"), 1500 * 1e6 / 3e9, 1e-9);
+  const results::Metric* none = results::find_metric(record, "bytes_per_token.speculative");
+  ASSERT_NE(none, nullptr);
+  EXPECT_FALSE(none->value);
+  EXPECT_EQ(none->note, "no token behind the first");
+}
+
 TEST(LatencyReport, NamesTheFormulaThatMeasurementFollows) {
   FormulaInput input{0.5, 2, 0.25, 0.2, true, 1.25};
   const auto table = cost_model_table(input);
@@ -302,6 +317,73 @@ TEST(LatencyChecks, ATimedRunMustEmitWhatWasChecked) {
   EXPECT_EQ(check_samples(input.series, checked).status, CheckStatus::kFailed);
 }
 
+/// Deliveries of every run: the first token after 500 ns, then two tokens every 100 ns; 10 ns are
+/// left behind the last.
+LatencyInput input_with_deliveries() {
+  LatencyInput input = typed_input();
+  for (harness::Sample& sample : input.series.samples) {
+    sample.first_token_ns = 500;
+    sample.chunk_end_ns = {500, 600, 700, 800, 900, 1000};
+    sample.chunk_tokens = {1, 2, 2, 2, 2, 2};
+    sample.wall_ns = 1010;
+    sample.decode_ns = 510;
+  }
+  return input;
+}
+
+TEST(LatencyChecks, TimesBetweenDeliveriesSumToTheTimePerToken) {
+  const LatencyInput input = input_with_deliveries();
+  const Measured measured{input.series, input.n_sequences, input.seed};
+  const auto checks = check_itl(measured, true);
+  ASSERT_EQ(checks.size(), 3U);
+  EXPECT_EQ(checks[0].id, "identity.itl.autoregressive");
+  EXPECT_EQ(checks[2].id, "identity.itl.speculative-twin");
+  EXPECT_FALSE(has_failure(checks)) << checks[0].detail;
+  EXPECT_EQ(checks[1].status, CheckStatus::kPassed);
+  results::Record record;
+  report_latency(input, record);
+  EXPECT_NEAR(metric(record, "tpot_ms.speculative"), 50e-6, 1e-15);  // 500 ns for 10 tokens
+  EXPECT_NEAR(metric(record, "itl_ms.speculative"), 100e-6, 1e-15);
+  EXPECT_EQ(check_itl(measured, false)[0].status, CheckStatus::kSkipped);
+}
+
+TEST(LatencyChecks, TamperedDeliveriesAreFound) {
+  const auto status = [](auto tamper) {
+    LatencyInput input = input_with_deliveries();
+    tamper(input.series.samples[1]);  // of the speculative arm
+    const auto checks = check_itl({input.series, input.n_sequences, input.seed}, true);
+    EXPECT_EQ(checks[kAutoregressive].status, CheckStatus::kPassed);
+    EXPECT_NE(checks[kSpeculative].detail.find("Case 0, block 0"), std::string::npos);
+    return checks[kSpeculative].status;
+  };
+  using harness::Sample;
+  EXPECT_EQ(status([](Sample& s) { s.first_token_ns = 499; }), CheckStatus::kFailed);
+  EXPECT_EQ(status([](Sample& s) { s.first_token_ns.reset(); }), CheckStatus::kFailed);
+  EXPECT_EQ(status([](Sample& s) { s.chunk_end_ns.front() += 1; }), CheckStatus::kFailed);
+  EXPECT_EQ(status([](Sample& s) { s.chunk_end_ns[3] = 100; }), CheckStatus::kFailed);
+  EXPECT_EQ(status([](Sample& s) { s.chunk_end_ns.back() = 1011; }), CheckStatus::kFailed);
+  EXPECT_EQ(status([](Sample& s) { s.chunk_tokens.back() = 3; }), CheckStatus::kFailed);
+  EXPECT_EQ(status([](Sample& s) { s.n_tokens = 12; }), CheckStatus::kFailed);
+  EXPECT_EQ(status([](Sample& s) { s.chunk_end_ns.clear(); }), CheckStatus::kFailed);
+}
+
+// A case of two sequences would count another number of tokens in tpot: the two rulers part.
+TEST(LatencyChecks, AnotherRulerBreaksTheIdentity) {
+  const LatencyInput input = input_with_deliveries();
+  const std::vector<int> two = {2, 2};
+  const auto checks = check_itl({input.series, two, input.seed}, true);
+  EXPECT_EQ(checks[kSpeculative].status, CheckStatus::kFailed);
+  EXPECT_NE(checks[kSpeculative].detail.find("sum itl is 500.000 ns"), std::string::npos)
+      << checks[kSpeculative].detail;
+}
+
+TEST(LatencyChecks, NoRunOfAnArmIsNoPass) {
+  LatencyInput input = input_with_deliveries();
+  std::erase_if(input.series.samples, [](const auto& s) { return s.arm == kTwin; });
+  EXPECT_EQ(check_itl({input.series, input.n_sequences, input.seed}, true)[kTwin].status,
+            CheckStatus::kFailed);
+}
+
 TEST(LatencyChecks, ControlsMustReadWhatTheyAre) {
   engine::DecodeOptions options;
   options.verifier = &engine::find_verifier("token", options.sampling);
@@ -373,6 +455,34 @@ TEST(LatencyLive, RunsEverythingOnTheEmbeddedModel) {
   for (const results::Check& check : live.record.checks)
     has_equal_tokens |= check.id == "equal.tokens" && check.status == CheckStatus::kPassed;
   EXPECT_TRUE(has_equal_tokens);
+}
+
+TEST(LatencyLive, OneSequenceAtATimeRecordsDeliveriesAndEveryOption) {
+  Live live;
+  live.options.batch = 1;
+  live.options.max_tokens = 3;
+  live.options.protocol = "article";
+  live.run();
+  EXPECT_EQ(live.record.exit_code, 0) << live.record.verdict;
+  int n_identities = 0;
+  for (const results::Check& check : live.record.checks)
+    n_identities += check.id.rfind("identity.itl.", 0) == 0 && check.status == CheckStatus::kPassed;
+  EXPECT_EQ(n_identities, 3);
+  EXPECT_GT(metric(live.record, "itl_ms.speculative"), 0.0);
+  const auto option = [&](const std::string& name) {
+    for (const auto& [key, value] : live.record.options)
+      if (key == name) return value;
+    return results::Value();
+  };
+  EXPECT_EQ(option("batch"), results::Value(std::int64_t{1}));
+  EXPECT_EQ(option("max_tokens"), results::Value(std::int64_t{3}));
+  EXPECT_EQ(option("protocol"), results::Value(std::string("article")));
+  EXPECT_EQ(option("prompts"), results::Value(live.options.prompts));
+  EXPECT_EQ(option("n_prompts"), results::Value(std::int64_t{10}));
+  EXPECT_EQ(option("stop_at_eos"), results::Value(false));
+  EXPECT_EQ(option("blocks"), results::Value(std::int64_t{5}));
+  EXPECT_EQ(option("min_warmups"), results::Value(std::int64_t{3}));
+  EXPECT_EQ(option("max_warmups"), results::Value(std::int64_t{3}));
 }
 
 TEST(LatencyLive, StoppedBeforeTheFirstBlockIsVoid) {

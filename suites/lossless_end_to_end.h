@@ -39,7 +39,7 @@ class EndToEnd final : public Tally {
   void check_kept_sequences(engine::Backend& backend);
 
   /// One row a test; the certified total variation if every part of the replay could be bounded.
-  std::vector<stats::TestResult> results(int draft_tokens) const;
+  std::vector<stats::TestResult> results() const;
   std::optional<double> certified_tv() const { return certified_tv_; }
   void certify(results::Record& record);
 
@@ -60,14 +60,18 @@ class EndToEnd final : public Tally {
   };
 
   void note_token(const engine::Round& round, std::size_t i);
-  void note_pit(OutcomeClass outcome, std::size_t order, double u);
+  void note_pits(OutcomeClass outcome, const std::array<double, kOrders>& pits);
+  void note_bit(engine::TokenId drafted, std::size_t i, bool is_accepted);
+  void test_stream(std::size_t c, std::size_t o, double n_all,
+                   std::vector<stats::TestResult>& tests) const;
+  bool is_kept(std::uint32_t request) const;
   void keep(const engine::Round& round);
   Kept* find_kept(std::uint32_t request);
 
   const Context& context_;
   const engine::Verifier& verifier_;
   std::int64_t n_wanted_;
-  std::uint32_t keep_every_;
+  double keep_every_;  ///< one sequence in so many is recomputed
   RowProbs row_;
   std::vector<std::vector<Stream>> streams_;      ///< [class][order]
   std::vector<stats::PitAccumulator> positions_;  ///< [i]: token at position i of the round, by id

@@ -36,27 +36,43 @@ std::string first_difference(const engine::Completion& baseline,
          id(speculative);
 }
 
-results::Check check_case(const Context& original, const EqualityCase& equality,
-                          std::span<const engine::Request> requests, int length,
-                          const engine::Steps& steps) {
-  engine::Observer observer;
-  engine::DecodeOptions options = decode_options(original, "one-hot");
+/// Hears Ctrl-C.
+class Cancellable final : public engine::Observer {
+ public:
+  explicit Cancellable(const std::atomic<bool>& stop) : stop_(stop) {}
+  bool is_cancelled() override { return stop_; }
+
+ private:
+  const std::atomic<bool>& stop_;
+};
+
+engine::DecodeOptions options_of(const Context& context, const EqualityCase& equality) {
+  engine::DecodeOptions options = decode_options(context, "one-hot");
   if (equality.temperature >= 0.0)
     options.sampling.temperature = equality.temperature;
   else if (options.sampling.is_greedy())
     options.sampling.temperature = 1.0;
   options.verifier = &engine::find_verifier(equality.verifier, options.sampling);
-  const auto alone = open_backend(original, 1, length, 0);
+  return options;
+}
+
+results::Check check_case(const Context& context, const EqualityCase& equality,
+                          std::span<const engine::Request> requests, int length,
+                          const engine::Steps& steps, results::Record& record) {
+  Cancellable observer(*context.stop);
+  engine::DecodeOptions options = options_of(context, equality);
+  const auto alone = open_backend(context, 1, length, 0);
   const auto baseline = engine::decode_autoregressive(*alone, requests, options, observer);
 
   options.steps = steps;
   options.steps.accept = nullptr;  // a planted rule replaces the token rule, not these
-  const auto batched = open_backend(original, kBatch, length, options.draft_tokens);
-  const auto drafter = engine::make_drafter(
-      equality.drafter != nullptr ? equality.drafter : original.options.drafter,
-      original.options.draft_layers, original.model.config);
+  const auto batched = open_backend(context, kBatch, length, options.draft_tokens);
+  const auto drafter =
+      engine::make_drafter(equality.drafter != nullptr ? equality.drafter : context.options.drafter,
+                           context.options.draft_layers, context.model.config);
   const auto speculative =
       engine::decode_speculative(*batched, *drafter, requests, options, observer);
+  if (*context.stop) return {equality.id, results::CheckStatus::kSkipped, "Interrupted."};
 
   std::int64_t n_tokens = 0;
   for (std::size_t i = 0; i < baseline.size(); ++i) {
@@ -65,6 +81,7 @@ results::Check check_case(const Context& original, const EqualityCase& equality,
       return {equality.id, results::CheckStatus::kFailed,
               first_difference(baseline[i], speculative[i]) + "."};
   }
+  record.counters.emplace_back(std::string(equality.id) + ".tokens", n_tokens);
   return {equality.id, results::CheckStatus::kPassed,
           std::to_string(n_tokens) + " tokens of " + std::to_string(baseline.size()) +
               " prompts are equal, one by one."};
@@ -82,9 +99,8 @@ void check_equality(const Context& context, int n_prompts, int max_tokens,
   const int length = longest_sequence(context, max_tokens);
   for (const EqualityCase& equality : kCases) {
     if (*context.stop) return;
-    if (context.progress != nullptr)
-      context.progress->show(std::string("lossless: ") + equality.id, 0, 0);
-    record.checks.push_back(check_case(context, equality, requests, length, steps));
+    context.progress->show(std::string("lossless: ") + equality.id, 0, 0);
+    record.checks.push_back(check_case(context, equality, requests, length, steps, record));
   }
 }
 

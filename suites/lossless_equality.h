@@ -9,7 +9,7 @@
 namespace specbench::suites {
 
 /// Decodes the prompts both ways, autoregressively one sequence at a time, speculatively in a
-/// batch, and adds a check a verifier. n_prompts at most, max_tokens each.
+/// batch, and adds a check and a counter of tokens a verifier. n_prompts at most, max_tokens each.
 void check_equality(const Context& context, int n_prompts, int max_tokens,
                     const engine::Steps& steps, results::Record& record);
 

@@ -155,8 +155,8 @@ struct Expected {
 
 class Tests {
  public:
-  Tests(const NarrowCase& narrow, std::vector<stats::TestResult>& results)
-      : narrow_(narrow), results_(results) {}
+  Tests(const NarrowCase& narrow, std::int64_t n_rounds, std::vector<stats::TestResult>& results)
+      : narrow_(narrow), n_rounds_(n_rounds), results_(results) {}
 
   // A class that cannot happen, or an id that its law excludes, fails without statistics. A class
   // too rare to move the emitted law by tau needs no more than that.
@@ -190,16 +190,18 @@ class Tests {
   }
 
   void bits(const std::string& what, const stats::AcceptBits& bits) {
-    if (bits.n() == 0 || !(bits.variance() > 0.0))
-      return;  // a certain bit is covered by the forbidden outcomes
-    results_.push_back(stats::z_test(
-        contract("narrow." + narrow_.name + "." + what, what + " has probability min(1, p/q)",
-                 kNarrowTau, static_cast<double>(bits.n()) / static_cast<double>(narrow_rounds())),
-        bits));
+    const double share = static_cast<double>(bits.n()) / static_cast<double>(n_rounds_);
+    if (share < kNarrowTau || !(bits.variance() > 0.0))
+      return;  // too rare to matter, or certain: that is covered by the forbidden outcomes
+    results_.push_back(
+        stats::z_test(contract("narrow." + narrow_.name + "." + what,
+                               what + " has probability min(1, p/q)", kNarrowTau, share),
+                      bits));
   }
 
  private:
   const NarrowCase& narrow_;
+  std::int64_t n_rounds_;
   std::vector<stats::TestResult>& results_;
 };
 
@@ -207,11 +209,10 @@ class Tests {
 
 std::int64_t narrow_rounds() {
   // 10 % above the need of the widest law, so that a class short of its expected count still meets
-  // its contract; and enough for the rarest id of all laws to be a bin of its own.
-  static const std::int64_t widest =
+  // its contract.
+  static const std::int64_t rounds =
       stats::pearson_required_n(63, kTestAlpha, kBeta, kNarrowTau) * 11 / 10;
-  constexpr auto kRarest = static_cast<std::int64_t>(1.1 * stats::kMinExpectedCount / kTinyProb);
-  return std::max(widest, kRarest);
+  return rounds;
 }
 
 std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::int64_t n_rounds,
@@ -230,7 +231,7 @@ std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::i
 
   const Expected expected(narrow);
   std::vector<stats::TestResult> results;
-  Tests tests(narrow, results);
+  Tests tests(narrow, n_rounds, results);
   for (std::size_t i = 0; i < g; ++i) {
     const std::string at = "[" + std::to_string(i) + "]";
     tests.counts("reached" + at, seen.reached[i], narrow.targets[i], expected.reach[i]);

@@ -46,8 +46,8 @@ TEST(Narrow, LawsAreLawsAndNamesAreUnique) {
 // A fault is visible only where several ids gain and several lose.
 TEST(Narrow, OpposedAndMildPairsHaveThreeIdsOnEachSide) {
   const auto cases = narrow_cases();
-  for (const std::string name :
-       {"opposed/V16/g3", "mild/V16/g3", "opposed/V64/g3", "mild/V64/g3", "mild/V8/g3"}) {
+  for (const std::string name : {"opposed/V16/g3", "mild/V16/g3", "opposed/V64/g3", "mild/V64/g3",
+                                 "opposed/V8/g3", "mild/V8/g3"}) {
     const NarrowCase& narrow = case_named(cases, name);
     int gain = 0, lose = 0;
     for (std::size_t y = 0; y < narrow.targets[0].size(); ++y) {

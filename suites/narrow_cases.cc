@@ -74,7 +74,7 @@ Pair top_k_draft(int n) {
 
 std::vector<Pair> pairs_of(int n) {
   return {{"opposed", tilted(n, 2.0), tilted(n, -2.0)},
-          {"mild", tilted(n, 1.5), tilted(n, 0.8, 1)},
+          {"mild", tilted(n, 1.0), tilted(n, 0.4)},
           tiny_ratio(n),
           near_equal(n),
           {"equal", tilted(n, 1.5), tilted(n, 1.5)},
@@ -93,7 +93,7 @@ NarrowCase case_of(const Pair& pair, int n, int g) {
 NarrowCase position_distinct(int n, int g) {
   NarrowCase narrow{"position-distinct/V" + std::to_string(n) + "/g" + std::to_string(g), {}, {}};
   for (int i = 0; i <= g; ++i) narrow.targets.push_back(tilted(n, 1.0 + 0.4 * i, i));
-  for (int i = 0; i < g; ++i) narrow.drafts.push_back(tilted(n, 0.8 - 0.5 * i, i + 2));
+  for (int i = 0; i < g; ++i) narrow.drafts.push_back(tilted(n, 0.4 - 0.4 * i, i));
   return narrow;
 }
 

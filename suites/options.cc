@@ -1,6 +1,9 @@
 #include "suites/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
 
 #include "engine/error.h"
@@ -8,6 +11,18 @@
 namespace specbench::suites {
 
 namespace {
+
+constexpr int kMaxTokens = 1'000'000;   ///< lengths and their sums stay far below what an int holds
+constexpr int kArticleTokens = 128;     ///< fixed by that protocol
+
+/// The library wraps -1 and 2^64 round in silence; a seed is only what it says.
+std::string complain_of_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, seed);
+  if (error == std::errc() && read_to == end) return {};
+  return "'" + text + "' is not a whole number from 0 to 18446744073709551615.";
+}
 
 void add_model_options(CLI::App& app, Options& o) {
   app.add_option("--model", o.model,
@@ -40,7 +55,9 @@ void add_decoding_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--batch", o.batch, "sequences decoded together; 0: the suite's choice")
       ->capture_default_str();
-  app.add_option("--seed", o.seed, "of every random number")->capture_default_str();
+  app.add_option("--seed", o.seed, "of every random number")
+      ->capture_default_str()
+      ->check(CLI::Validator(complain_of_seed, ""));
 }
 
 void add_output_options(CLI::App& app, Options& o) {
@@ -53,6 +70,8 @@ void check(const Options& o) {
   const auto need = [](bool is_right, const std::string& sentence) {
     if (!is_right) throw engine::InputError(sentence);
   };
+  need(o.command != Command::kSuite || o.suite == "latency" || o.suite == "lossless" || o.suite == "kv",
+       "--suite is '" + o.suite + "'; this build has latency, lossless and kv.");
   need(o.format == "text" || o.format == "json",
        "--format is '" + o.format + "'; it must be text or json.");
   need(o.protocol == "standard" || o.protocol == "article",
@@ -66,10 +85,14 @@ void check(const Options& o) {
   need(o.draft_tokens >= 0 && o.draft_tokens <= engine::kMaxDraft,
        "--draft-tokens is " + std::to_string(o.draft_tokens) + "; it must be 0 to " +
            std::to_string(engine::kMaxDraft) + ".");
-  need(o.max_tokens >= 0,
-       "--max-tokens is " + std::to_string(o.max_tokens) + "; it must be 0 or more.");
+  need(o.max_tokens >= 0 && o.max_tokens <= kMaxTokens,
+       fmt::format("--max-tokens is {}; it must be 0 to {}.", o.max_tokens, kMaxTokens));
+  need(o.protocol != "article" || o.max_tokens == 0 || o.max_tokens == kArticleTokens,
+       fmt::format("--max-tokens is {}, but --protocol article fixes it at {}; leave it out, or use "
+                   "--protocol standard.",
+                   o.max_tokens, kArticleTokens));
   need(std::isfinite(o.samples) && o.samples >= 1 && o.samples <= 1e12,
-       "--samples is " + std::to_string(o.samples) + "; it must be 1 to 1e12.");
+       fmt::format("--samples is {}; it must be 1 to 1e12.", o.samples));
   engine::validate(o.sampling);
 }
 

@@ -70,7 +70,7 @@ TEST(Options, EveryOptionIsHeard) {
                            "--min-p",
                            "0.05",
                            "--max-tokens",
-                           "32",
+                           "128",
                            "--batch",
                            "8",
                            "--seed",
@@ -98,7 +98,7 @@ TEST(Options, EveryOptionIsHeard) {
   EXPECT_EQ(o.sampling.top_k, 50);
   EXPECT_EQ(o.sampling.top_p, 0.9);
   EXPECT_EQ(o.sampling.min_p, 0.05);
-  EXPECT_EQ(o.max_tokens, 32);
+  EXPECT_EQ(o.max_tokens, 128);
   EXPECT_EQ(o.batch, 8);
   EXPECT_EQ(o.seed, 18446744073709551615ULL);
   EXPECT_EQ(o.prompts, "p");
@@ -130,8 +130,20 @@ TEST(Options, MisuseIsRefusedByName) {
                 {{"--suite", "latency", "--draft-tokens", "64"}, "--draft-tokens is 64"},
                 {{"--suite", "latency", "--draft-tokens", "x"}, "--draft-tokens"},
                 {{"--suite", "latency", "--max-tokens", "-3"}, "--max-tokens is -3"},
-                {{"--suite", "lossless", "--samples", "0"}, "--samples is"},
-                {{"--suite", "lossless", "--samples", "nan"}, "--samples is"},
+                {{"--suite", "speed"}, "--suite is 'speed'"},
+                {{"--suite", "latency", "--max-tokens", "1000001"}, "--max-tokens is 1000001"},
+                {{"--suite", "latency", "--max-tokens", "2147483648"}, "--max-tokens"},
+                {{"--suite", "latency", "--protocol", "article", "--max-tokens", "64"},
+                 "--max-tokens is 64, but --protocol article fixes it at 128"},
+                {{"--suite", "latency", "--seed", "-1"}, "'-1' is not a whole number"},
+                {{"--suite", "latency", "--seed", "18446744073709551616"}, "'18446744073709551616'"},
+                {{"--suite", "latency", "--seed", "1.5"}, "'1.5' is not a whole number"},
+                {{"--suite", "lossless", "--samples", "0"}, "--samples is 0;"},
+                {{"--suite", "lossless", "--samples", "0.5"}, "--samples is 0.5;"},
+                {{"--suite", "lossless", "--samples", "-3"}, "--samples is -3;"},
+                {{"--suite", "lossless", "--samples", "1e300"}, "--samples is 1e+300;"},
+                {{"--suite", "lossless", "--samples", "inf"}, "--samples is inf;"},
+                {{"--suite", "lossless", "--samples", "nan"}, "--samples is nan;"},
                 {{"--suite", "latency", "--temperature", "-1"}, "--temperature"},
                 {{"--suite", "latency", "--top-p", "1.5"}, "--top-p"},
                 {{"--suite", "latency", "--frobnicate"}, "--frobnicate"},

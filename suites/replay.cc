@@ -125,6 +125,18 @@ void note_first(ReplayCounts& counts, const engine::Round& round, const char* wh
 
 }  // namespace
 
+engine::Round round_of(const engine::Prefill& prefill) {
+  engine::Round round;
+  round.request = prefill.request;
+  round.lane = prefill.lane;
+  round.index = -1;
+  round.first_pos = prefill.n_prompt;
+  round.proposal.target_laws = {prefill.law, 1};
+  round.emitted = {&prefill.token, 1};
+  round.stop = prefill.stop;
+  return round;
+}
+
 void replay_round(const engine::Round& round, const engine::Verifier& verifier, std::uint64_t seed,
                   ReplayCounts& counts) {
   const RoundCoinSource coins(round, seed);

@@ -19,8 +19,12 @@ struct ReplayCounts {
   std::int64_t n_rounds = 0;  ///< decisions and final tokens recomputed
   std::int64_t n_tokens = 0;  ///< tokens those rounds emitted
   std::int64_t n_round_mismatches = 0;
-  std::string first_mismatch;  ///< sentence that names round, position, coin and both ids
+  std::string first_mismatch;  ///< sentence that names request, round, position and both ids
 };
+
+/// The first token of a request as a round with no draft, which is what its coins say it is. Valid
+/// while the prefill's law is.
+engine::Round round_of(const engine::Prefill& prefill);
 
 /// Replays one round of the token, greedy, one-hot or coupled rule. `seed` and the round's own key
 /// give every coin afresh.

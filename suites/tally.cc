@@ -12,16 +12,29 @@ using results::CheckStatus;
 
 namespace {
 
-double ratio(std::int64_t a, std::int64_t b) {
-  return b > 0 ? static_cast<double>(a) / static_cast<double>(b)
-               : std::numeric_limits<double>::quiet_NaN();
-}
-
 void grow(std::vector<std::int64_t>& counts, std::size_t n) {
   if (counts.size() < n) counts.resize(n);
 }
 
 }  // namespace
+
+double ratio(std::int64_t a, std::int64_t b) {
+  return b != 0 ? static_cast<double>(a) / static_cast<double>(b)
+                : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string first_difference(const engine::Completion& baseline, const engine::Completion& other) {
+  const auto& left = baseline.tokens;
+  const auto& right = other.tokens;
+  const auto at = static_cast<std::size_t>(
+      std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first - left.begin());
+  if (at == left.size() && at == right.size()) return "";
+  const auto id = [&](const std::vector<engine::TokenId>& tokens) {
+    return at < tokens.size() ? std::to_string(tokens[at]) : std::string("the end");
+  };
+  return "Request " + std::to_string(baseline.request) + ": emitted token " + std::to_string(at) +
+         " is " + id(left) + " autoregressively and " + id(right) + " speculatively.";
+}
 
 double overlap(const engine::Law& target, const engine::Law& draft) {
   if (draft.is_point()) return target.prob(draft.point);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/decode.h"
@@ -50,6 +51,13 @@ class Tally : public engine::Observer {
   void note_tokens(std::uint32_t request, std::span<const engine::TokenId> tokens, bool is_last);
   std::vector<std::pair<std::uint32_t, Tail>> tails_;  ///< running requests
 };
+
+/// a / b; NaN where b is 0.
+double ratio(std::int64_t a, std::int64_t b);
+
+/// A sentence naming the first emitted token in which `other`, decoded speculatively, differs from
+/// the autoregressive `baseline`; empty where there is none.
+std::string first_difference(const engine::Completion& baseline, const engine::Completion& other);
 
 /// sum_y min(target(y), draft(y)).
 double overlap(const engine::Law& target, const engine::Law& draft);

@@ -159,5 +159,24 @@ TEST(Tally, ALoopIsCalledDegenerate) {
   EXPECT_EQ(results::find_metric(record, "repeated_4grams")->note.rfind("DEGENERATE", 0), 0U);
 }
 
+TEST(Tally, TheFirstDifferenceIsNamed) {
+  const engine::Completion baseline{5, {1, 2, 3}, StopReason::kMaxTokens};
+  engine::Completion other = baseline;
+  EXPECT_EQ(first_difference(baseline, other), "");
+  other.tokens[1] = 9;
+  EXPECT_EQ(first_difference(baseline, other),
+            "Request 5: emitted token 1 is 2 autoregressively and 9 speculatively.");
+  other.tokens = {1, 2};
+  EXPECT_EQ(first_difference(baseline, other),
+            "Request 5: emitted token 2 is 3 autoregressively and the end speculatively.");
+  EXPECT_EQ(first_difference(other, baseline),
+            "Request 5: emitted token 2 is the end autoregressively and 3 speculatively.");
+}
+
+TEST(Tally, ARatioToNothingIsNoNumber) {
+  EXPECT_EQ(ratio(3, 4), 0.75);
+  EXPECT_TRUE(std::isnan(ratio(0, 0)));
+}
+
 }  // namespace
 }  // namespace specbench::suites
