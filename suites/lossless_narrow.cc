@@ -180,11 +180,15 @@ class Tests {
       return;
     }
     const auto n_possible = std::count_if(law.begin(), law.end(), [](double p) { return p > 0.0; });
-    if (n_possible == 2) {  // exact, where Pearson would want 50 of the rarer
-      const auto first = static_cast<std::size_t>(
-          std::find_if(law.begin(), law.end(), [](double p) { return p > 0.0; }) - law.begin());
-      results_.push_back(stats::binomial_test(terms, observed[first], n, law[first]));
-    } else if (n_possible > 2) {
+    if (n_possible < 2) return;  // certain: anything else was forbidden above
+    // Two outcomes, or one beside rarities too rare for pools of their own: exact, on the
+    // likeliest.
+    const auto pools = stats::pool_bins(law, n, stats::min_expected_count(kTestAlpha)).n_pools();
+    if (n_possible == 2 || pools < 2) {
+      const auto likeliest =
+          static_cast<std::size_t>(std::max_element(law.begin(), law.end()) - law.begin());
+      results_.push_back(stats::binomial_test(terms, observed[likeliest], n, law[likeliest]));
+    } else {
       results_.push_back(stats::pearson_test(terms, observed, law));
     }
   }
