@@ -1,6 +1,8 @@
 #include "stats/pearson.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -24,9 +26,10 @@ std::int64_t required_n_with_pools(const Contract& contract, std::span<const dou
   const auto n_possible =
       std::count_if(probs.begin(), probs.end(), [](double p) { return p > 0.0; });
   if (n_possible < 2) return kNoSampleSuffices;
+  const double min_expected = min_expected_count(contract.alpha());
   std::int64_t needed = n;
   for (int step = 0; step < 64; ++step) {
-    const int df = degrees_of_freedom(pool_bins(probs, needed));
+    const int df = degrees_of_freedom(pool_bins(probs, needed, min_expected));
     // With a single pool nothing can be tested: look at a sample twice as large.
     const std::int64_t next =
         df < 1 ? 2 * needed
@@ -52,7 +55,24 @@ double pearson_statistic(std::span<const std::int64_t> observed, const PooledBin
   return statistic;
 }
 
+// P(statistic <= x), made an upper bound. Counts sit on a lattice, whose points in the ball of
+// radius sqrt(x) own cells in a ball larger by the covering radius. In the metric of the statistic
+// that radius is at most sqrt(sum 1 / (4 e)): rounding each of a sum of counts up with the
+// probability of its fraction f keeps the sum and costs sum f (1 - f) / e on average.
+double lower_tail_bound(double statistic, const PooledBins& bins) {
+  double squared_radius = 0.0;
+  for (const double expected : bins.expected) squared_radius += 0.25 / expected;
+  const double reach = std::sqrt(statistic) + std::sqrt(squared_radius);
+  return chi_squared_cdf(reach * reach, degrees_of_freedom(bins));
+}
+
 }  // namespace
+
+double min_expected_count(double alpha) {
+  require(is_open_unit(alpha), "min_expected_count", "alpha must lie inside (0, 1)", alpha);
+  constexpr double kSkew = 120.0;  // (6 x 1.83)^2
+  return std::max(kMinExpectedCount, std::pow(normal_upper_quantile(alpha / 2.0), 6.0) / kSkew);
+}
 
 PooledBins pool_bins(std::span<const double> expected_probs, std::int64_t n, double min_expected) {
   require_law(expected_probs, "pool_bins");
@@ -101,7 +121,7 @@ TestResult pearson_test(const Contract& contract, std::span<const std::int64_t> 
                               " has probability 0 and was drawn " + std::to_string(observed[i]) +
                               " times");
   }
-  const PooledBins bins = pool_bins(probs, evidence.n);
+  const PooledBins bins = pool_bins(probs, evidence.n, min_expected_count(contract.alpha()));
   const int df = degrees_of_freedom(bins);
   if (df < 1) {
     return not_testable(
@@ -114,7 +134,7 @@ TestResult pearson_test(const Contract& contract, std::span<const std::int64_t> 
   }
   evidence.statistic = pearson_statistic(observed, bins);
   evidence.p_value = chi_squared_sf(evidence.statistic, df);
-  evidence.p_lower = chi_squared_cdf(evidence.statistic, df);
+  if (df >= kMinTooGoodDf) evidence.p_lower = lower_tail_bound(evidence.statistic, bins);
   evidence.min_detectable =
       pearson_min_detectable(df, contract.alpha(), contract.beta(), evidence.n);
   return decide(contract, evidence);

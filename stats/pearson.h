@@ -11,10 +11,16 @@
 
 namespace specbench::stats {
 
-// Expected count a pool must reach: at levels down to 1e-8 the chi-squared tail is calibrated only
-// from about here (LOSSLESS, section 0: unpooled tests of a correct sampler reject 21 % of runs at
-// .001).
+// Expected count a pool must reach at a level of 2e-5 or more (LOSSLESS, section 0: unpooled tests
+// of a correct sampler reject 21 % of runs at .001).
 inline constexpr double kMinExpectedCount = 50.0;
+
+// The same at any level: max(50, z^6 / 120) with P(|N(0,1)| > z) = alpha, which is 114 at 1e-6 and
+// 482 at 5e-10. A count is skewed: far out its tail is about exp(z^3 / (6 sqrt(count))) times the
+// normal one, and this keeps the exponent at 1.83. By exact binomial sums at df = 1 and 1e-12 <=
+// alpha <= 1e-2 a correct sampler then fails at most 3 times as often as alpha says (at 5e-10 and
+// 50 expected: 37 times); more pools come closer. alpha in (0, 1); std::invalid_argument otherwise.
+double min_expected_count(double alpha);
 
 // Which pool each outcome belongs to, a function of the law and n alone.
 struct PooledBins {
@@ -33,12 +39,16 @@ struct PooledBins {
 PooledBins pool_bins(std::span<const double> expected_probs, std::int64_t n,
                      double min_expected = kMinExpectedCount);
 
-// observed[i] draws of outcome i against probs[i]. Statistic sum (o - e)^2 / e over pools, df =
-// pools - 1; p_value is the upper tail by complement, p_lower the lower tail. An observed outcome
-// of probability zero is FAIL with p = 0. One pool only (df = 0) is INCONCLUSIVE. Drift: total
-// variation over the pools; power by the non-central chi-squared law, lambda >= 4 n TV^2 (LOSSLESS,
-// section 1); required_n allows for the pools it would have. Throws std::invalid_argument for
-// negative counts, no draws, sizes that differ, or an illegal law.
+// Pools below this df say nothing of a statistic that is too small: exact matches are too likely.
+inline constexpr int kMinTooGoodDf = 10;
+
+// observed[i] draws of outcome i against probs[i]. Statistic sum (o - e)^2 / e over pools of
+// min_expected_count(alpha), df = pools - 1; p_value is the upper tail by complement, p_lower an
+// upper bound on the lower tail (NaN below kMinTooGoodDf). An observed outcome of probability zero
+// is FAIL with p = 0. One pool only (df = 0) is INCONCLUSIVE. Drift: total variation over the
+// pools; power by the non-central chi-squared law, lambda >= 4 n TV^2 (LOSSLESS, section 1);
+// required_n allows for the pools it would have. Throws std::invalid_argument for negative counts,
+// no draws, sizes that differ, or an illegal law.
 TestResult pearson_test(const Contract& contract, std::span<const std::int64_t> observed,
                         std::span<const double> probs);
 

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
 
+#include "stats/binomial.h"
 #include "stats/kolmogorov.h"
 #include "stats/power.h"
 #include "stats/test_support.h"
@@ -80,15 +82,15 @@ TEST(PoolBins, RefusesWhatIsNoLaw) {
 }
 
 TEST(Pearson, StatisticByHand) {
-  // (60 - 50)^2 / 50 twice = 4; df 1.
+  // (220 - 200)^2 / 200 twice = 4; df 1.
   const TestResult result =
-      pearson_test(contract(), Counts{60, 40 + 0}, std::vector<double>{0.5, 0.5});
+      pearson_test(contract(), Counts{220, 180}, std::vector<double>{0.5, 0.5});
   EXPECT_DOUBLE_EQ(result.statistic, 4.0);
-  EXPECT_EQ(result.n, 100);
+  EXPECT_EQ(result.n, 400);
   EXPECT_DOUBLE_EQ(result.p_value, chi_squared_sf(4.0, 1));
-  EXPECT_DOUBLE_EQ(result.p_lower, chi_squared_cdf(4.0, 1));
+  EXPECT_TRUE(std::isnan(result.p_lower));
   EXPECT_EQ(result.verdict, Verdict::kInconclusive);
-  EXPECT_DOUBLE_EQ(result.min_detectable, pearson_min_detectable(1, 1e-6, 0.01, 100));
+  EXPECT_DOUBLE_EQ(result.min_detectable, pearson_min_detectable(1, 1e-6, 0.01, 400));
   EXPECT_EQ(result.required_n, pearson_required_n(1, 1e-6, 0.01, 0.01));
 }
 
@@ -129,6 +131,121 @@ TEST(Pearson, TooGoodFails) {
   EXPECT_NE(result.reason.find("too good"), std::string::npos);
 }
 
+// 64 bins, n = 128: 25 bins fill the first pool, 39 the second; they match exactly in 7 % of runs.
+TEST(Pearson, AnExactMatchOfFewPoolsIsNoFault) {
+  const Contract lenient("pearson", "h", 1e-4, 0.01, 0.01, 1e-4);
+  const TestResult two = pearson_uniform_test(lenient, Counts(64, 2));
+  EXPECT_EQ(two.statistic, 0.0);
+  EXPECT_TRUE(std::isnan(two.p_lower));
+  EXPECT_EQ(two.verdict, Verdict::kInconclusive);
+  const TestResult ten = pearson_uniform_test(lenient, Counts(10, 1'000'000));
+  EXPECT_TRUE(std::isnan(ten.p_lower));
+  EXPECT_EQ(ten.verdict, Verdict::kPass);
+  EXPECT_EQ(pearson_uniform_test(lenient, Counts(11, 1'000'000)).verdict, Verdict::kFail);
+}
+
+// Chances that equal pools expecting n / k each give a sum (c - b)^2 of at most q, b = n / k
+// rounded down: exact multinomial sums, [q].
+std::vector<double> exact_lower_tail(int k, int n, int max_q) {
+  const int base = n / k;
+  const int max_sum = 4 * static_cast<int>(std::sqrt(max_q * k)) + k;
+  const int most = static_cast<int>(std::sqrt(max_q));
+  const double mean = static_cast<double>(n) / k;
+  const auto log_poisson = [](double rate, int c) {
+    return c * std::log(rate) - rate - std::lgamma(c + 1.0);
+  };
+  const auto n_q = static_cast<std::size_t>(max_q + 1);
+  const auto n_sums = static_cast<std::size_t>(2 * max_sum + 1);
+  const auto at = [&](int sum, int q) {
+    return static_cast<std::size_t>(sum + max_sum) * n_q + static_cast<std::size_t>(q);
+  };
+  std::vector<double> chance(n_sums * n_q, 0.0);
+  chance[at(0, 0)] = 1.0;
+  for (int pool = 0; pool < k; ++pool) {
+    std::vector<double> next(chance.size(), 0.0);
+    for (int j = -most; j <= most; ++j) {
+      const double weight = std::exp(log_poisson(mean, base + j));
+      for (int sum = std::max(-max_sum, -max_sum - j); sum <= std::min(max_sum, max_sum - j); ++sum)
+        for (int q = 0; q + j * j <= max_q; ++q)
+          next[at(sum + j, q + j * j)] += weight * chance[at(sum, q)];
+    }
+    chance = next;
+  }
+  std::vector<double> tail(n_q);
+  double total = 0.0;
+  for (int q = 0; q <= max_q; ++q)
+    tail[static_cast<std::size_t>(q)] = total +=
+        chance[at(n - k * base, q)] / std::exp(log_poisson(n, n));
+  return tail;
+}
+
+TEST(Pearson, PLowerBoundsTheExactLowerTail) {
+  // Whole and broken expected counts at the smallest that pools may have. The bound is loosest
+  // where the lattice is coarse: an exact match of 11 pools of 50 has chance 1.1e-12.
+  struct Case {
+    int k, n, max_q;
+  };
+  for (const Case& c :
+       {Case{11, 550, 80}, {11, 555, 80}, {11, 1155, 150}, {21, 1050, 200}, {21, 1060, 200}}) {
+    const std::vector<double> exact = exact_lower_tail(c.k, c.n, c.max_q);
+    const double mean = static_cast<double>(c.n) / c.k;
+    const int base = c.n / c.k, n_up = c.n % c.k;
+    const Contract lenient("pearson", "h", 1e-4, 0.01, 0.01, 1e-9);
+    for (int q = n_up; q <= c.max_q; ++q) {
+      const double statistic = (q - c.k * (mean - base) * (mean - base)) / mean;
+      const double reach = std::sqrt(std::max(0.0, statistic)) + 0.5 * std::sqrt(c.k / mean);
+      EXPECT_LE(exact[static_cast<std::size_t>(q)], 1.1 * chi_squared_cdf(reach * reach, c.k - 1))
+          << c.k << " pools, n = " << c.n << ", q = " << q;
+    }
+    Counts closest(static_cast<std::size_t>(c.k), base);
+    for (int i = 0; i < n_up; ++i) ++closest[static_cast<std::size_t>(i)];
+    const double p_lower = pearson_uniform_test(lenient, closest).p_lower;
+    EXPECT_GE(p_lower, exact[static_cast<std::size_t>(n_up)]) << c.k << ", " << c.n;
+    EXPECT_LT(p_lower, 1e-6) << c.k << ", " << c.n;  // still of use
+  }
+}
+
+// P(p_value < alpha) / alpha of a correct sampler: two pools, the smaller expecting `expected` and
+// the other `times` as much.
+double realised_over_nominal(double expected, double times, double alpha) {
+  const auto n = static_cast<std::int64_t>(std::llround(expected * (1.0 + times)));
+  const double p = expected / static_cast<double>(n);
+  const double distance =
+      std::fabs(normal_upper_quantile(alpha / 2)) * std::sqrt(expected * (1.0 - p));
+  const auto low = static_cast<std::int64_t>(std::ceil(expected - distance)) - 1;
+  const auto high = static_cast<std::int64_t>(std::floor(expected + distance)) + 1;
+  return ((low >= 0 ? binomial_lower_tail(low, n, p) : 0.0) +
+          (high <= n ? binomial_upper_tail(high, n, p) : 0.0)) /
+         alpha;
+}
+
+TEST(Pearson, MinExpectedCountKeepsTheTailCalibrated) {
+  EXPECT_EQ(min_expected_count(0.01), kMinExpectedCount);
+  EXPECT_EQ(min_expected_count(1e-4), kMinExpectedCount);
+  EXPECT_NEAR(min_expected_count(1e-6), 114.2, 0.5);
+  EXPECT_NEAR(min_expected_count(5e-10), 482, 1.0);
+  EXPECT_THROW(min_expected_count(0.0), std::invalid_argument);
+  for (double alpha : {1e-2, 1e-3, 1e-4, 2e-5, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 5e-10, 1e-10, 1e-12})
+    for (double times : {1.0, 3.0, 30.0, 1e3, 1e5})
+      for (int step = 0; step < 40; ++step)  // the tail is a saw-tooth
+        EXPECT_LE(realised_over_nominal(min_expected_count(alpha) + 0.25 * step, times, alpha), 3.0)
+            << alpha << ", " << times << ", " << step;
+  EXPECT_GT(realised_over_nominal(50, 1e5, 5e-10), 25.0);  // what it is there for
+}
+
+TEST(Pearson, PoolsFollowTheLevel) {
+  // 200 a bin: enough at 1e-4; at 5e-10 a pool takes three.
+  const Counts counts(30, 200);
+  const Contract lenient("pearson", "h", 1e-4, 0.01, 0.01),
+      strict("pearson", "h", 5e-10, 0.01, 0.01);
+  EXPECT_EQ(pearson_uniform_test(lenient, counts).min_detectable,
+            pearson_min_detectable(29, 1e-4, 0.01, 6000));
+  EXPECT_EQ(pearson_uniform_test(strict, counts).min_detectable,
+            pearson_min_detectable(9, 5e-10, 0.01, 6000));
+  EXPECT_EQ(pearson_uniform_test(strict, counts).required_n,
+            pearson_required_n(29, 5e-10, 0.01, 0.01));
+}
+
 TEST(Pearson, OnePoolIsInconclusive) {
   const TestResult one_hot =
       pearson_test(contract(), Counts{1000, 0}, std::vector<double>{1.0, 0.0});
@@ -137,14 +254,14 @@ TEST(Pearson, OnePoolIsInconclusive) {
   const TestResult rare =
       pearson_test(contract(), Counts{1000, 0}, std::vector<double>{0.999, 0.001});
   EXPECT_EQ(rare.verdict, Verdict::kInconclusive);
-  EXPECT_GE(rare.required_n, 50'000);  // 50 expected at a rate of .001
+  EXPECT_GE(rare.required_n, 114'000);  // 114 expected at a rate of .001
   EXPECT_LT(rare.required_n, kNoSampleSuffices);
 }
 
 TEST(Pearson, RequiredSizeAllowsForThePoolsItWillHave) {
-  // 64 outcomes, n = 138: two pools now, 64 at the size needed.
-  Counts counts(64, 2);
-  counts[0] = 12;
+  // 64 outcomes, n = 266: two pools now, 64 at the size needed.
+  Counts counts(64, 4);
+  counts[0] = 14;
   const TestResult result = pearson_uniform_test(contract(), counts);
   EXPECT_EQ(result.verdict, Verdict::kInconclusive);
   EXPECT_EQ(result.required_n, pearson_required_n(63, 1e-6, 0.01, 0.01));

@@ -94,8 +94,7 @@ void run_generate(const Context& context, results::Record& record) {
 
 std::string generated_text(const results::Record& record) {
   const results::NamedTable* table = results::find_table(record, "generated");
-  if (table == nullptr || table->rows.empty())
-    return {};  // decoding failed; the verdict says how
+  if (table == nullptr || table->rows.empty()) return {};  // decoding failed; the verdict says how
   const auto cell = [&](const char* column) {
     const auto at =
         std::find(table->columns.begin(), table->columns.end(), column) - table->columns.begin();

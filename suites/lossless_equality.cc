@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "suites/tally.h"
+
 namespace specbench::suites {
 
 namespace {
@@ -21,20 +23,6 @@ constexpr EqualityCase kCases[] = {{"equality.greedy", "greedy", 0.0, nullptr},
                                    {"equality.coupled", "coupled", -1.0, nullptr},
                                    {"equality.one-hot", "one-hot", -1.0, nullptr},
                                    {"equality.null-draft", "token", -1.0, "null"}};
-
-std::string first_difference(const engine::Completion& baseline,
-                             const engine::Completion& speculative) {
-  std::size_t at = 0;
-  while (at < baseline.tokens.size() && at < speculative.tokens.size() &&
-         baseline.tokens[at] == speculative.tokens[at])
-    ++at;
-  const auto id = [&](const engine::Completion& c) {
-    return at < c.tokens.size() ? std::to_string(c.tokens[at]) : std::string("the end");
-  };
-  return "request " + std::to_string(baseline.request) + " differs at emitted token " +
-         std::to_string(at) + ": autoregressive " + id(baseline) + ", speculative " +
-         id(speculative);
-}
 
 /// Hears Ctrl-C.
 class Cancellable final : public engine::Observer {
@@ -79,7 +67,7 @@ results::Check check_case(const Context& context, const EqualityCase& equality,
     n_tokens += static_cast<std::int64_t>(baseline[i].tokens.size());
     if (baseline[i].tokens != speculative[i].tokens)
       return {equality.id, results::CheckStatus::kFailed,
-              first_difference(baseline[i], speculative[i]) + "."};
+              first_difference(baseline[i], speculative[i])};
   }
   record.counters.emplace_back(std::string(equality.id) + ".tokens", n_tokens);
   return {equality.id, results::CheckStatus::kPassed,

@@ -12,8 +12,8 @@ namespace specbench::suites {
 
 namespace {
 
-constexpr int kMaxTokens = 1'000'000;   ///< lengths and their sums stay far below what an int holds
-constexpr int kArticleTokens = 128;     ///< fixed by that protocol
+constexpr int kMaxTokens = 1'000'000;  ///< lengths and their sums stay far below what an int holds
+constexpr int kArticleTokens = 128;    ///< fixed by that protocol
 
 /// The library wraps -1 and 2^64 round in silence; a seed is only what it says.
 std::string complain_of_seed(const std::string& text) {
@@ -70,7 +70,8 @@ void check(const Options& o) {
   const auto need = [](bool is_right, const std::string& sentence) {
     if (!is_right) throw engine::InputError(sentence);
   };
-  need(o.command != Command::kSuite || o.suite == "latency" || o.suite == "lossless" || o.suite == "kv",
+  need(o.command != Command::kSuite || o.suite == "latency" || o.suite == "lossless" ||
+           o.suite == "kv",
        "--suite is '" + o.suite + "'; this build has latency, lossless and kv.");
   need(o.format == "text" || o.format == "json",
        "--format is '" + o.format + "'; it must be text or json.");
@@ -87,10 +88,11 @@ void check(const Options& o) {
            std::to_string(engine::kMaxDraft) + ".");
   need(o.max_tokens >= 0 && o.max_tokens <= kMaxTokens,
        fmt::format("--max-tokens is {}; it must be 0 to {}.", o.max_tokens, kMaxTokens));
-  need(o.protocol != "article" || o.max_tokens == 0 || o.max_tokens == kArticleTokens,
-       fmt::format("--max-tokens is {}, but --protocol article fixes it at {}; leave it out, or use "
-                   "--protocol standard.",
-                   o.max_tokens, kArticleTokens));
+  need(
+      o.protocol != "article" || o.max_tokens == 0 || o.max_tokens == kArticleTokens,
+      fmt::format("--max-tokens is {}, but --protocol article fixes it at {}; leave it out, or use "
+                  "--protocol standard.",
+                  o.max_tokens, kArticleTokens));
   need(std::isfinite(o.samples) && o.samples >= 1 && o.samples <= 1e12,
        fmt::format("--samples is {}; it must be 1 to 1e12.", o.samples));
   engine::validate(o.sampling);

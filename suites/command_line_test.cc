@@ -1,0 +1,222 @@
+// The program as its users meet it: exit code, one sentence on standard error, nothing on standard
+// output where it refuses. Every case ends before heavy work begins.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "suites/options.h"
+
+namespace specbench::suites {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+/// A folder of its own for each test, with inputs to trip over.
+class CommandLine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(::testing::TempDir()) / ("specbench." + std::string(test->name()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "empty");
+    write("empty.jsonl", "");
+    write("broken.jsonl", "{\"prompt\": \"a\"}\nnonsense\n");
+    write("crlf.jsonl", "{\"prompt\": \"It was\"}\r\n\r\n{\"prompt\": \"She had\"}\r\n");
+    write("turns.jsonl", "{\"question_id\": 81, \"turns\": [\"one\", \"two\"]}\n");
+    copy_model("truncated");
+    const fs::path weights = weights_of("truncated");
+    fs::resize_file(weights, fs::file_size(weights) / 2);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+
+  void copy_model(const std::string& name) {
+    fs::create_directories(folder_ / name);
+    for (const auto& entry :
+         fs::directory_iterator(SPECBENCH_SOURCE_DIR "/engine/models/austen-10m"))
+      if (entry.is_regular_file())
+        fs::copy_file(entry.path(), folder_ / name / entry.path().filename());
+  }
+
+  fs::path weights_of(const std::string& name) const {
+    for (const auto& entry : fs::directory_iterator(folder_ / name))
+      if (entry.path().extension() == ".safetensors") return entry.path();
+    throw std::logic_error("the embedded model has no safetensors file");
+  }
+
+  std::string read(const std::string& name) const {
+    std::ifstream stream(folder_ / name, std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+  }
+
+  /// Words as typed into a shell that stands in the test's folder. Redirections in the words win
+  /// over those to the files that are read back.
+  Outcome run(const std::string& words) const {
+    const std::string command = "cd '" + folder_.string() + "' && : >out && : >err && { '" +
+                                SPECBENCH_BINARY_DIR "/bin/specbench' " + words +
+                                "; } >out 2>err </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read("out"), read("err")};
+  }
+
+  fs::path folder_;
+};
+
+struct Fault {
+  const char* words;
+  const char* says;
+};
+
+constexpr Fault kUsageFaults[] = {
+    {"", "Nothing to do"},
+    {"--frobnicate", "--frobnicate"},
+    {"frobnicate", "frobnicate"},
+    {"--suite", "--suite"},
+    {"--suite speed", "--suite is 'speed'"},
+    {"--suite latency --drafter eagle", "--drafter is 'eagle'"},
+    {"--suite kv --drafter eagle", "--drafter is 'eagle'"},
+    {"--suite latency --verifier typical", "--verifier is 'typical'"},
+    {"--suite kv --verifier typical", "--verifier is 'typical'"},
+    {"--suite latency --verifier greedy", "--verifier greedy needs --temperature 0"},
+    {"--suite latency --backend tpu", "tpu"},
+    {"--suite kv --backend tpu", "tpu"},
+    {"--suite latency --draft-layers 13", "--draft-layers is 13"},
+    {"--suite kv --draft-layers 13", "--draft-layers is 13"},
+    {"--suite latency --draft-layers 99999999999", "--draft-layers"},
+    {"--suite latency --draft-tokens 64", "--draft-tokens is 64"},
+    {"--suite latency --draft-tokens -1", "--draft-tokens is -1"},
+    {"--suite latency --temperature -1", "--temperature is -1"},
+    {"--suite latency --temperature nan", "--temperature is nan"},
+    {"--suite latency --top-p 0", "--top-p is 0"},
+    {"--suite latency --top-p 2", "--top-p is 2"},
+    {"--suite latency --top-k -1", "--top-k is -1"},
+    {"--suite latency --batch 99999", "--batch is 99999"},
+    {"--suite latency --batch -1", "--batch is -1"},
+    {"--suite latency --threads -1", "--threads is -1"},
+    {"--suite latency --seed -1", "'-1' is not a whole number"},
+    {"--suite lossless --samples nan", "--samples is nan"},
+    {"--suite latency --max-tokens 5000", "1024 positions"},
+    {"--suite latency --max-tokens 2147483647", "--max-tokens is 2147483647"},
+    {"--suite latency --protocol article --max-tokens 64", "--protocol article"},
+    {"--suite latency info", "exclude each other"},
+    {"generate", "--prompt"},
+    {"generate --prompt", "--prompt"},
+    {"generate --prompt x --max-tokens 5000", "1024 positions"},
+    {"generate --prompt x --batch 99999", "--batch is 99999"},
+    {"generate --prompt \"$(yes word | head -2000)\"", "1024 positions"},
+    {"info --model missing", "missing"},
+    {"info --model empty.jsonl", "empty.jsonl is not a directory"},
+    {"info --model empty", "config.json does not exist"},
+    {"info --model truncated", "truncated"},
+    {"--suite kv --prompts missing", "missing cannot be read"},
+    {"--suite kv --prompts empty.jsonl", "holds no prompt"},
+    {"--suite kv --prompts broken.jsonl", "line 2 is not JSON"},
+    {"--suite kv --prompts turns.jsonl", "line 1 has no \"prompt\""},
+    {"--suite kv --prompts empty", "empty cannot be read"},
+    {"info --out nowhere/record.json", "does not exist"},
+    {"info --out empty", "it is a folder"},
+    {"info --out ''", "--out"},
+    {"info --out /dev/null", "no regular file"}};
+
+TEST_F(CommandLine, MisuseIsRefusedInOneSentence) {
+  for (const Fault& fault : kUsageFaults) {
+    const Outcome outcome = run(fault.words);
+    EXPECT_EQ(outcome.exit_code, kUsage) << fault.words << ": " << outcome.err;
+    EXPECT_EQ(outcome.out, "") << fault.words;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1)
+        << fault.words << ": " << outcome.err;
+    EXPECT_EQ(outcome.err.rfind("specbench: ", 0), 0U) << fault.words << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find(fault.says), std::string::npos)
+        << fault.words << ": " << fault.says << " is not in: " << outcome.err;
+  }
+  for (const auto& entry : fs::directory_iterator(folder_))
+    EXPECT_NE(entry.path().extension(), ".tmp") << "left behind: " << entry.path();
+}
+
+TEST_F(CommandLine, GenerateGivesIdsAndTextAsJson) {
+  const Outcome outcome =
+      run("generate --prompt 'It was' --max-tokens 4 --temperature 0 --threads 1 --format json");
+  EXPECT_EQ(outcome.exit_code, kPassed) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  const auto record = nlohmann::json::parse(outcome.out);
+  std::string table;
+  for (const auto& entry : record.at("tables"))
+    if (entry.at("name") == "generated") table = entry.dump();
+  EXPECT_NE(table.find("\"ids\""), std::string::npos) << outcome.out;
+  EXPECT_NE(table.find("\"text\""), std::string::npos);
+  EXPECT_NE(table.find("It was"), std::string::npos);
+}
+
+TEST_F(CommandLine, OddPromptsAreContinued) {
+  write("bytes", "caf\xc3 \xff\xfe");
+  for (const char* words : {"generate --prompt '' --max-tokens 2",
+                            "generate --prompt '\xf0\x9f\x8e\xa9 hats' --max-tokens 2",
+                            "generate --prompt \"$(cat bytes)\" --max-tokens 2"}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, kPassed) << words << ": " << outcome.err;
+    EXPECT_EQ(outcome.err, "") << words;
+    EXPECT_NE(outcome.out, "") << words;
+  }
+}
+
+TEST_F(CommandLine, TheRecordIsSafeWhereNobodyReads) {
+  const std::string words = "generate --prompt x --max-tokens 2 --threads 1 --out record.json";
+  for (const std::string redirection : {" >/dev/full", " >&-"}) {
+    fs::remove(folder_ / "record.json");
+    const Outcome outcome = run(words + redirection);
+    EXPECT_EQ(outcome.exit_code, kVoid) << redirection << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find("Standard output"), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(nlohmann::json::parse(read("record.json")).at("suite"), "generate");
+  }
+  EXPECT_EQ(run("--help >/dev/full").exit_code, kVoid);
+}
+
+// With standard output and error closed, the record's file must not take their place.
+TEST_F(CommandLine, ClosedDescriptorsDoNotReachTheRecord) {
+  const Outcome outcome =
+      run("generate --prompt x --max-tokens 2 --threads 1 --out record.json <&- >&- 2>&-");
+  EXPECT_EQ(outcome.exit_code, kVoid);
+  EXPECT_EQ(nlohmann::json::parse(read("record.json")).at("suite"), "generate");
+}
+
+TEST_F(CommandLine, InterruptionKeepsWhatThereIs) {
+  for (const char* signal : {"INT", "TERM"}) {
+    const Outcome outcome = run(std::string("--suite kv --out record.json & sleep .5; kill -") +
+                                signal + " $!; wait $!");
+    EXPECT_EQ(outcome.exit_code, kInterrupted) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_NE(outcome.out.find("INTERRUPTED"), std::string::npos) << outcome.out;
+    const auto record = nlohmann::json::parse(read("record.json"));
+    EXPECT_EQ(record.at("was_interrupted"), true);
+    EXPECT_EQ(record.at("exit_code"), kInterrupted);
+  }
+}
+
+TEST_F(CommandLine, PromptsWithCrlfAreRead) {
+  const Outcome outcome = run("--suite latency --prompts crlf.jsonl --max-tokens 1020");
+  EXPECT_EQ(outcome.exit_code, kUsage);
+  EXPECT_NE(outcome.err.find("1024 positions"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace specbench::suites
