@@ -213,7 +213,7 @@ TEST_F(CommandLine, InterruptionKeepsWhatThereIs) {
 }
 
 TEST_F(CommandLine, PromptsWithCrlfAreRead) {
-  const Outcome outcome = run("--suite latency --prompts crlf.jsonl --max-tokens 1020");
+  const Outcome outcome = run("--suite latency --prompts crlf.jsonl --max-tokens 1023");
   EXPECT_EQ(outcome.exit_code, kUsage);
   EXPECT_NE(outcome.err.find("1024 positions"), std::string::npos) << outcome.err;
 }

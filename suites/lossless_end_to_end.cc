@@ -268,11 +268,14 @@ std::vector<engine::Completion> decode_waves(const Context& context,
   const auto forcing = open_backend(context, 1, length, length);
   const auto drafter = open_drafter(context);
   std::vector<engine::Completion> returned;
+  const bool is_greedy = options.sampling.is_greedy();
+  const std::size_t wave_size = is_greedy ? context.prompts.size() : kRequestsPerWave;
   std::int64_t n_before = -1;
-  for (std::uint32_t next = 0; !rounds.is_cancelled() && rounds.n_rounds > n_before;) {
+  std::uint32_t next = 0;
+  while (!rounds.is_cancelled() && rounds.n_rounds > n_before && !(is_greedy && next > 0)) {
     n_before = rounds.n_rounds;
     std::vector<engine::Request> wave;
-    for (std::size_t i = 0; i < kRequestsPerWave; ++i, ++next)
+    for (std::size_t i = 0; i < wave_size; ++i, ++next)
       wave.push_back({next, context.prompts[next % context.prompts.size()].ids, max_tokens});
     for (engine::Completion& completion :
          engine::decode_speculative(*backend, *drafter, wave, options, rounds))
@@ -297,10 +300,9 @@ void test_end_to_end(const Context& context, std::int64_t n_samples, const engin
   const int batch = o.batch > 0 ? o.batch : kDefaultBatch;
   record.options.emplace_back("batch", std::int64_t{batch});
   record.options.emplace_back("max_tokens", std::int64_t{max_tokens});
-  // Greedy texts do not vary: each prompt once is all there is to see.
+  // Greedy texts do not vary: one wave, each prompt once, is all there is to see.
   if (o.sampling.is_greedy())
-    n_samples =
-        std::min(n_samples, static_cast<std::int64_t>(context.prompts.size()) * (max_tokens / 2));
+    n_samples = static_cast<std::int64_t>(context.prompts.size()) * max_tokens;
   EndToEnd rounds(context, *options.verifier, n_samples);
   const auto returned = decode_waves(context, options, batch, max_tokens, rounds);
   if (!o.sampling.is_greedy())  // a point mass needs no statistics

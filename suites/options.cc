@@ -61,7 +61,10 @@ void add_decoding_options(CLI::App& app, Options& o) {
 }
 
 void add_output_options(CLI::App& app, Options& o) {
-  app.add_option("--out", o.out, "write the record (JSON) to this file");
+  app.add_option("--out", o.out, "write the record (JSON) to this file")
+      ->check(CLI::Validator(
+          [](const std::string& path) { return path.empty() ? "is empty; name a file." : ""; },
+          ""));
   app.add_option("--format", o.format, "standard output: text or json")->capture_default_str();
   app.add_flag("--quiet", o.quiet, "no progress on standard error");
 }
