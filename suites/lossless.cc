@@ -86,7 +86,7 @@ std::string missing(const Context& context, const Summary& s, const results::Met
                        s.n_inconclusive, s.most_needed->id, s.most_needed->n,
                        s.most_needed->required_n);
   if (tv == nullptr || !tv->value) return "no sequence was long enough to be recomputed";
-  if (*tv->value > kCertifiedTau)
+  if (*tv->value > kCertifiedTau && !context.options.sampling.is_greedy())
     return fmt::format("the replay certifies TV <= {:.2g} only, {:.2g} is wanted; raise --samples",
                        *tv->value, kCertifiedTau);
   return "";
@@ -149,6 +149,7 @@ void run_lossless(const Context& context, results::Record& record, const engine:
   const auto n_samples = static_cast<std::int64_t>(o.samples);
   record.options.emplace_back("samples", n_samples);
   record.options.emplace_back("prompts", o.prompts.empty() ? "embedded" : o.prompts);
+  end_to_end_tokens(context);  // an impossible --max-tokens is refused before any work
   // Greedy output is an equality test: all prompts, longer texts.
   const bool is_greedy = o.sampling.is_greedy();
   const int n_prompts = is_greedy ? static_cast<int>(context.prompts.size()) : kEqualityPrompts;

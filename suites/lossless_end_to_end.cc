@@ -287,16 +287,28 @@ std::vector<engine::Completion> decode_waves(const Context& context,
 
 }  // namespace
 
-void test_end_to_end(const Context& context, std::int64_t n_samples, const engine::Steps& steps,
-                     results::Record& record, std::vector<stats::TestResult>& tests) {
-  engine::DecodeOptions options = decode_options(context);
-  options.steps = steps;
+int end_to_end_tokens(const Context& context) {
   const Options& o = context.options;
   const int max_tokens = o.max_tokens > 0 ? o.max_tokens : kTokensPerRequest;
   if (max_tokens < 2)
     throw engine::InputError(
         "--max-tokens is 1; the lossless suite needs at least 2, since the first token belongs to "
         "the prefill.");
+  const int longest = longest_sequence(context, max_tokens);
+  if (longest > context.model.config.max_positions)
+    throw engine::InputError("A prompt with " + std::to_string(max_tokens) + " tokens more has " +
+                             std::to_string(longest) + " positions; " + context.model.name +
+                             " has " + std::to_string(context.model.config.max_positions) +
+                             ", so lower --max-tokens.");
+  return max_tokens;
+}
+
+void test_end_to_end(const Context& context, std::int64_t n_samples, const engine::Steps& steps,
+                     results::Record& record, std::vector<stats::TestResult>& tests) {
+  engine::DecodeOptions options = decode_options(context);
+  options.steps = steps;
+  const Options& o = context.options;
+  const int max_tokens = end_to_end_tokens(context);
   const int batch = o.batch > 0 ? o.batch : kDefaultBatch;
   record.options.emplace_back("batch", std::int64_t{batch});
   record.options.emplace_back("max_tokens", std::int64_t{max_tokens});

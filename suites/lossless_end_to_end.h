@@ -84,6 +84,10 @@ class EndToEnd final : public Tally {
   std::optional<double> certified_tv_;
 };
 
+/// Tokens a request of the end-to-end part emits at most. Throws engine::InputError if --max-tokens
+/// is 1 or more than the model has positions for.
+int end_to_end_tokens(const Context& context);
+
 /// Decodes requests over the prompts until `n_samples` tokens were verified, and tests them.
 void test_end_to_end(const Context& context, std::int64_t n_samples, const engine::Steps& steps,
                      results::Record& record, std::vector<stats::TestResult>& tests);

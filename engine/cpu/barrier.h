@@ -1,9 +1,11 @@
 // Where the threads of one step wait for each other. Unlike OpenMP's, which by default spins
-// through a whole time slice, it soon goes to sleep: on a machine that others use as well, the one
-// who is waited for needs the core.
+// through a whole time slice, it soon gives its core away: on a machine that others use as well,
+// the one who is waited for needs it. It never sleeps: std::atomic's wait lost a wake-up here (GCC
+// 12: notify looks for waiters before its store is visible), and two threads then waited for ever.
 #pragma once
 
 #include <atomic>
+#include <thread>
 
 namespace specbench::engine {
 
@@ -17,16 +19,16 @@ class Barrier {
     if (n_arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_threads) {
       n_arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
-      round_.notify_all();
       return;
     }
-    constexpr int kSpins =
-        2000;  // some 30 us: longer than threads of equal shares wait, shorter than a time slice
-    for (int i = 0; i < kSpins; ++i) {
-      if (round_.load(std::memory_order_acquire) != round) return;
-      pause();
+    // Some 30 us: longer than threads of equal shares wait, shorter than a time slice.
+    constexpr int kSpins = 2000;
+    for (int i = 0; round_.load(std::memory_order_acquire) == round; ++i) {
+      if (i < kSpins)
+        pause();
+      else
+        std::this_thread::yield();
     }
-    round_.wait(round, std::memory_order_acquire);
   }
 
  private:
