@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "results/record_json.h"
 #include "suites/options.h"
 
 namespace specbench::suites {
@@ -157,13 +157,13 @@ TEST_F(CommandLine, GenerateGivesIdsAndTextAsJson) {
       run("generate --prompt 'It was' --max-tokens 4 --temperature 0 --threads 1 --format json");
   EXPECT_EQ(outcome.exit_code, kPassed) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  const auto record = nlohmann::json::parse(outcome.out);
-  std::string table;
-  for (const auto& entry : record.at("tables"))
-    if (entry.at("name") == "generated") table = entry.dump();
-  EXPECT_NE(table.find("\"ids\""), std::string::npos) << outcome.out;
-  EXPECT_NE(table.find("\"text\""), std::string::npos);
-  EXPECT_NE(table.find("It was"), std::string::npos);
+  const results::Record record = results::from_json(outcome.out);
+  const results::NamedTable* table = results::find_table(record, "generated");
+  ASSERT_NE(table, nullptr) << outcome.out;
+  for (const char* column : {"prompt", "ids", "text"})
+    EXPECT_NE(std::find(table->columns.begin(), table->columns.end(), column), table->columns.end())
+        << column;
+  EXPECT_NE(outcome.out.find("It was"), std::string::npos);
 }
 
 TEST_F(CommandLine, OddPromptsAreContinued) {
@@ -186,7 +186,7 @@ TEST_F(CommandLine, TheRecordIsSafeWhereNobodyReads) {
     EXPECT_EQ(outcome.exit_code, kVoid) << redirection << ": " << outcome.err;
     EXPECT_NE(outcome.err.find("Standard output"), std::string::npos) << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(nlohmann::json::parse(read("record.json")).at("suite"), "generate");
+    EXPECT_EQ(results::from_json(read("record.json")).suite, "generate");
   }
   EXPECT_EQ(run("--help >/dev/full").exit_code, kVoid);
 }
@@ -196,19 +196,19 @@ TEST_F(CommandLine, ClosedDescriptorsDoNotReachTheRecord) {
   const Outcome outcome =
       run("generate --prompt x --max-tokens 2 --threads 1 --out record.json <&- >&- 2>&-");
   EXPECT_EQ(outcome.exit_code, kVoid);
-  EXPECT_EQ(nlohmann::json::parse(read("record.json")).at("suite"), "generate");
+  EXPECT_EQ(results::from_json(read("record.json")).suite, "generate");
 }
 
 TEST_F(CommandLine, InterruptionKeepsWhatThereIs) {
   for (const char* signal : {"INT", "TERM"}) {
-    const Outcome outcome = run(std::string("--suite kv --out record.json & sleep .5; kill -") +
+    const Outcome outcome = run(std::string("--suite kv --out record.json & sleep 2; kill -") +
                                 signal + " $!; wait $!");
     EXPECT_EQ(outcome.exit_code, kInterrupted) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     EXPECT_NE(outcome.out.find("INTERRUPTED"), std::string::npos) << outcome.out;
-    const auto record = nlohmann::json::parse(read("record.json"));
-    EXPECT_EQ(record.at("was_interrupted"), true);
-    EXPECT_EQ(record.at("exit_code"), kInterrupted);
+    const results::Record record = results::from_json(read("record.json"));
+    EXPECT_TRUE(record.was_interrupted);
+    EXPECT_EQ(record.exit_code, kInterrupted);
   }
 }
 
