@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <map>
 #include <optional>
 #include <set>
 
 #include "engine/error.h"
+#include "suites/cache_audit.h"
+#include "suites/cancellable.h"
 #include "suites/forced_drafter.h"
-#include "suites/tally.h"
 
 namespace specbench::suites {
 
@@ -23,111 +22,6 @@ constexpr int kTextTokens = 40;
 constexpr int kLanes = 3;
 constexpr int kPrompts = 5;  // more than lanes: every lane takes several prompts in a row
 constexpr std::size_t kRaggedTries = 6;  // tokens declared to be EOS until every way has been seen
-
-/// How EOS came up in rounds: each is a place where a stop can go wrong.
-struct EosWays {
-  std::int64_t n_first = 0;      ///< from the prefill
-  std::int64_t n_accepted = 0;   ///< drafted and accepted
-  std::int64_t n_corrected = 0;  ///< in place of a refused token
-  std::int64_t n_bonus = 0;      ///< behind a wholly accepted draft
-  std::int64_t n_refused = 0;    ///< drafted and refused: no stop
-  bool has_all() const { return n_accepted > 0 && n_corrected > 0 && n_refused > 0; }
-};
-
-/// Sees nothing, but ends decoding where the user has asked to.
-class Cancellable final : public engine::Observer {
- public:
-  explicit Cancellable(const std::atomic<bool>& stop) : stop_(stop) {}
-  bool is_cancelled() override { return stop_; }
-
- private:
-  const std::atomic<bool>& stop_;
-};
-
-/// Follows every sequence and, after every trim, compares the cache with a fresh prefill of the
-/// same tokens, bit for bit.
-class CacheAudit final : public Tally {
- public:
-  CacheAudit(const engine::Backend& backend, engine::Backend& fresh,
-             std::span<const engine::Request> requests, int audit_every,
-             const std::atomic<bool>& stop)
-      : backend_(backend), fresh_(fresh), audit_every_(audit_every), stop_(stop) {
-    for (const engine::Request& request : requests) tokens_[request.id] = request.prompt;
-  }
-
-  bool is_cancelled() override { return was_cancelled = was_cancelled || stop_; }
-
-  void prefill(const engine::Prefill& prefill) override {
-    Tally::prefill(prefill);
-    tokens_[prefill.request].push_back(prefill.token);
-    eos.n_first += is_eos(prefill.token) ? 1 : 0;
-  }
-
-  void round(const engine::Round& round) override {
-    Tally::round(round);
-    std::vector<TokenId>& tokens = tokens_[round.request];
-    tokens.insert(tokens.end(), round.emitted.begin(), round.emitted.end());
-    const auto drafted = static_cast<std::size_t>(round.n_drafted());
-    if (accept_counts.size() <= drafted) accept_counts.resize(drafted + 1);
-    ++accept_counts[static_cast<std::size_t>(round.n_verdict)];
-    count_eos(round);
-    if (n_seen_++ % audit_every_ == 0) audit(round, tokens);
-  }
-
-  std::int64_t n_audits = 0;
-  std::int64_t n_entries = 0;
-  std::vector<std::int64_t> accept_counts;  ///< rounds by drafted tokens accepted
-  EosWays eos;
-  bool was_cancelled = false;  ///< what was decoded is a part: it proves and disproves nothing
-
- private:
-  bool is_eos(TokenId token) const {
-    const std::vector<TokenId>& ids = backend_.config().eos;
-    return std::find(ids.begin(), ids.end(), token) != ids.end();
-  }
-
-  void count_eos(const engine::Round& round) {
-    if (round.n_verdict < round.n_drafted())
-      eos.n_refused +=
-          is_eos(round.proposal.drafted[static_cast<std::size_t>(round.n_verdict)]) ? 1 : 0;
-    if (round.stop != engine::StopReason::kEos) return;
-    ++(round.is_cut                          ? eos.n_accepted
-       : round.n_verdict < round.n_drafted() ? eos.n_corrected
-                                             : eos.n_bonus);
-  }
-
-  void audit(const engine::Round& round, std::span<const TokenId> tokens) {
-    const engine::ModelConfig& c = backend_.config();
-    std::vector<engine::Row> rows;
-    for (int pos = 0; pos + 1 < static_cast<int>(tokens.size()); ++pos)
-      rows.push_back({0, pos, tokens[static_cast<std::size_t>(pos)], pos});
-    fresh_.reset(0, round.request);
-    fresh_.forward(rows, 0, c.n_layers);
-    const auto width = static_cast<std::size_t>(c.n_kv_heads * c.head_dim);
-    std::vector<float> key(width), value(width), fresh_key(width), fresh_value(width);
-    for (int layer = 0; layer < c.n_layers; ++layer) {
-      for (const engine::Row& row : rows) {
-        backend_.read_kv(round.lane, layer, row.pos, key, value);
-        fresh_.read_kv(0, layer, row.pos, fresh_key, fresh_value);
-        if (std::memcmp(key.data(), fresh_key.data(), width * sizeof(float)) != 0 ||
-            std::memcmp(value.data(), fresh_value.data(), width * sizeof(float)) != 0)
-          throw engine::StateViolation(fmt::format(
-              "KV cache after round {} of request {}, lane {}, layer {}: the entry at position {} "
-              "is not what a fresh prefill of the same tokens writes.",
-              round.index, round.request, round.lane, layer, row.pos));
-      }
-    }
-    ++n_audits;
-    n_entries += static_cast<std::int64_t>(rows.size()) * c.n_layers;
-  }
-
-  const engine::Backend& backend_;
-  engine::Backend& fresh_;
-  int audit_every_;
-  std::int64_t n_seen_ = 0;
-  const std::atomic<bool>& stop_;
-  std::map<std::uint32_t, std::vector<TokenId>> tokens_;  ///< by request
-};
 
 /// Everything the cases share: prompts with their greedy continuations, and a model whose EOS the
 /// cases choose. A case that was interrupted gives no check.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "suites/cancellable.h"
 #include "suites/tally.h"
 
 namespace specbench::suites {
@@ -23,16 +24,6 @@ constexpr EqualityCase kCases[] = {{"equality.greedy", "greedy", 0.0, nullptr},
                                    {"equality.coupled", "coupled", -1.0, nullptr},
                                    {"equality.one-hot", "one-hot", -1.0, nullptr},
                                    {"equality.null-draft", "token", -1.0, "null"}};
-
-/// Hears Ctrl-C.
-class Cancellable final : public engine::Observer {
- public:
-  explicit Cancellable(const std::atomic<bool>& stop) : stop_(stop) {}
-  bool is_cancelled() override { return stop_; }
-
- private:
-  const std::atomic<bool>& stop_;
-};
 
 engine::DecodeOptions options_of(const Context& context, const EqualityCase& equality) {
   engine::DecodeOptions options = decode_options(context, "one-hot");

@@ -157,6 +157,16 @@ void gate_block(const float* HWY_RESTRICT sums, int n, int stride, float* HWY_RE
   for (int i = 0; i < n; ++i) out[static_cast<std::ptrdiff_t>(i) * stride] = result[i];
 }
 
+// The 32 sums of a block onto the row's residual stream.
+void add_to_hidden(const Job& job, int row, int block, const float* HWY_RESTRICT sums) {
+  const int width = job.config->width;
+  const int first = block * kBlock;
+  float* HWY_RESTRICT x =
+      job.hidden +
+      static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * width + first;
+  for (int i = 0; i < std::min(kBlock, width - first); ++i) x[i] += sums[i];
+}
+
 void attention_layer(const Job& job, int layer, int thread, int n_threads) {
   const ModelConfig& c = *job.config;
   const PackedLayer& w = job.layers[layer];
@@ -182,13 +192,7 @@ void attention_layer(const Job& job, int layer, int thread, int n_threads) {
     attend(job, layer, t / c.n_kv_heads, t % c.n_kv_heads, scratch, attended);
   job.barrier->wait(n_threads);
   matmul(w.attention_out, attended, share_of(w.attention_out.n_blocks(), thread, n_threads),
-         [&](int row, int b, const float* sums) {
-           float* x =
-               job.hidden +
-               static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * c.width +
-               b * kBlock;
-           for (int i = 0; i < std::min(kBlock, c.width - b * kBlock); ++i) x[i] += sums[i];
-         });
+         [&](int row, int b, const float* sums) { add_to_hidden(job, row, b, sums); });
   job.barrier->wait(n_threads);
 }
 
@@ -208,13 +212,7 @@ void ffn_layer(const Job& job, int layer, int thread, int n_threads) {
          });
   job.barrier->wait(n_threads);
   matmul(w.down, gated, share_of(w.down.n_blocks(), thread, n_threads),
-         [&](int row, int b, const float* sums) {
-           float* x =
-               job.hidden +
-               static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * c.width +
-               b * kBlock;
-           for (int i = 0; i < std::min(kBlock, c.width - b * kBlock); ++i) x[i] += sums[i];
-         });
+         [&](int row, int b, const float* sums) { add_to_hidden(job, row, b, sums); });
   job.barrier->wait(n_threads);
 }
 
