@@ -1,7 +1,7 @@
 // Where the threads of one step wait for each other. Unlike OpenMP's, which by default spins
 // through a whole time slice, it soon gives its core away: on a machine that others use as well,
-// the one who is waited for needs it. It never sleeps: std::atomic's wait lost a wake-up here (GCC
-// 12: notify looks for waiters before its store is visible), and two threads then waited for ever.
+// the one who is waited for needs it. It never sleeps: with std::atomic's wait and notify (GCC 12)
+// two threads were once found waiting for each other for ever.
 #pragma once
 
 #include <atomic>

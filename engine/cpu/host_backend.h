@@ -40,7 +40,6 @@ class KvStore {
   void write(int lane, int layer, int kv_head, int slot, const float* key, const float* value);
   void read(int lane, int layer, int slot, std::span<float> key, std::span<float> value) const;
   void poison(int lane, int layer, int begin, int end);
-  std::size_t bytes() const { return (keys_.size() + values_.size()) * sizeof(float); }
 
  private:
   std::size_t offset(int lane, int layer, int kv_head) const {
