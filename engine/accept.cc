@@ -22,20 +22,54 @@ RoundCoins round_coins(std::uint64_t seed, std::uint32_t request, int first_pos,
   return coins;
 }
 
-Acceptance accept_token(const Proposal& proposal, const RoundCoins& coins,
-                        const ResidualScratch& scratch) {
+Acceptance accept_token(const Proposal& proposal, const RoundCoins& coins, const LawRoom& room) {
+  const auto& [drafted, draft_laws, target_laws, residuals] = proposal;
+  return reject_first(
+      proposal, coins,
+      [&](std::size_t i) {
+        return coins.accept[i] * draft_laws[i].prob(drafted[i]) < target_laws[i].prob(drafted[i]);
+      },
+      [&](std::size_t i) {
+        return residuals.empty() ? residual_law(target_laws[i], draft_laws[i], room) : residuals[i];
+      });
+}
+
+namespace {
+
+// P_i of the block rule for i = 0..n. A token its draft gives no mass cannot have been drawn; as in
+// the token rule it counts by the target's mass alone.
+std::array<double, kMaxRows> block_shares(const Proposal& proposal) {
+  std::array<double, kMaxRows> shares{};
+  shares[0] = 1.0;
+  for (std::size_t i = 0; i < proposal.drafted.size(); ++i) {
+    const double p = proposal.target_laws[i].prob(proposal.drafted[i]);
+    const double q = proposal.draft_laws[i].prob(proposal.drafted[i]);
+    const double ratio = q > 0.0 ? p / q : (p > 0.0 ? 1.0 : 0.0);
+    const double share = shares[i] * ratio;
+    shares[i + 1] = share < 1.0 ? share : 1.0;
+  }
+  return shares;
+}
+
+}  // namespace
+
+Acceptance accept_block(const Proposal& proposal, const RoundCoins& coins, const LawRoom& room) {
   const std::size_t n = proposal.drafted.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const Law& target = proposal.target_laws[i];
-    const Law& draft = proposal.draft_laws[i];
-    const TokenId id = proposal.drafted[i];
-    if (coins.accept[i] * draft.prob(id) < target.prob(id)) continue;
-    const Law residual = residual_law(target, draft, scratch.weights, scratch.chunk_sums);
+  const auto shares = block_shares(proposal);
+  if (n == 0 || coins.accept[n - 1] < shares[n])
+    return {static_cast<int>(n), draw(proposal.target_laws[n], coins.bonus), Source::kBonus, false};
+  for (std::size_t tau = n - 1;; --tau) {
+    // At tau = 0 nothing is left to refuse. Else u < E / (E + 1 - P), without the division; 0/0
+    // is 1.
+    const Law residual =
+        residual_law(proposal.target_laws[tau], proposal.draft_laws[tau], room, shares[tau]);
+    const double rest = residual.total + (1.0 - shares[tau]);
+    if (tau > 0 && rest > 0.0 && !(coins.accept[tau - 1] * rest < residual.total)) continue;
     const bool is_empty = !(residual.total > 0.0);
-    return {static_cast<int>(i), draw(is_empty ? target : residual, coins.residual[i]),
+    return {static_cast<int>(tau),
+            draw(is_empty ? proposal.target_laws[tau] : residual, coins.residual[tau]),
             Source::kResidual, is_empty};
   }
-  return {static_cast<int>(n), draw(proposal.target_laws[n], coins.bonus), Source::kBonus, false};
 }
 
 namespace {
@@ -54,20 +88,18 @@ Acceptance accept_if_equal(const Proposal& proposal, Source source, TargetToken 
 
 }  // namespace
 
-Acceptance accept_greedy(const Proposal& proposal, const RoundCoins&, const ResidualScratch&) {
+Acceptance accept_greedy(const Proposal& proposal, const RoundCoins&, const LawRoom&) {
   return accept_if_equal(proposal, Source::kArgmax,
                          [&](std::size_t i) { return proposal.target_laws[i].point; });
 }
 
-Acceptance accept_one_hot(const Proposal& proposal, const RoundCoins& coins,
-                          const ResidualScratch&) {
+Acceptance accept_one_hot(const Proposal& proposal, const RoundCoins& coins, const LawRoom&) {
   return accept_if_equal(proposal, Source::kTargetDraw, [&](std::size_t i) {
     return draw(proposal.target_laws[i], coins.target[i]);
   });
 }
 
-Acceptance accept_coupled(const Proposal& proposal, const RoundCoins& coins,
-                          const ResidualScratch&) {
+Acceptance accept_coupled(const Proposal& proposal, const RoundCoins& coins, const LawRoom&) {
   return accept_if_equal(proposal, Source::kCoupled, [&](std::size_t i) {
     return coupled_draw(proposal.target_laws[i], coins.seed, coins.request,
                         coins.first_pos + static_cast<std::uint32_t>(i));

@@ -76,7 +76,7 @@ double identity_error(AcceptRule rule, std::uint64_t seed) {
 
 // The faults, each a correct rule but for one step.
 template <typename Residual>
-Acceptance faulty_token(const Proposal& p, const RoundCoins& coins, const ResidualScratch& room,
+Acceptance faulty_token(const Proposal& p, const RoundCoins& coins, const LawRoom& room,
                         Residual residual) {
   for (std::size_t i = 0; i < p.drafted.size(); ++i) {
     const TokenId id = p.drafted[i];
@@ -87,24 +87,22 @@ Acceptance faulty_token(const Proposal& p, const RoundCoins& coins, const Residu
           Source::kBonus, false};
 }
 
-Acceptance r1_no_subtraction(const Proposal& p, const RoundCoins& c, const ResidualScratch& room) {
+Acceptance r1_no_subtraction(const Proposal& p, const RoundCoins& c, const LawRoom& room) {
   return faulty_token(p, c, room,
                       [](const Proposal& q, std::size_t i, const RoundCoins& coins, const auto&) {
                         return draw(q.target_laws[i], coins.residual[i]);
                       });
 }
 
-Acceptance n1_coin_reused(const Proposal& p, const RoundCoins& c, const ResidualScratch& room) {
+Acceptance n1_coin_reused(const Proposal& p, const RoundCoins& c, const LawRoom& room) {
   return faulty_token(
       p, c, room,
       [](const Proposal& q, std::size_t i, const RoundCoins& coins, const auto& scratch) {
-        return draw(
-            residual_law(q.target_laws[i], q.draft_laws[i], scratch.weights, scratch.chunk_sums),
-            coins.accept[i]);
+        return draw(residual_law(q.target_laws[i], q.draft_laws[i], scratch), coins.accept[i]);
       });
 }
 
-Acceptance a1_always_accept(const Proposal& p, const RoundCoins& coins, const ResidualScratch&) {
+Acceptance a1_always_accept(const Proposal& p, const RoundCoins& coins, const LawRoom&) {
   return {static_cast<int>(p.drafted.size()), draw(p.target_laws.back(), coins.bonus),
           Source::kBonus, false};
 }

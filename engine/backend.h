@@ -36,6 +36,9 @@ struct BackendOptions {
   int n_slots = 512;   ///< rows of the hidden-state buffer, and most rows of a step
   int n_threads = 1;
   bool poison = false;  ///< fill dead cache slots with NaN, so that reading one shows
+  /// Cache entries a row at `pos` attends to, of `n_held`; a seam for planted faults. Null: those
+  /// up to and including itself.
+  int (*n_visible)(int pos, int n_held) = nullptr;
 };
 
 class Backend {

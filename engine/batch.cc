@@ -6,6 +6,7 @@
 
 #include "engine/error.h"
 #include "engine/parallel.h"
+#include "engine/stop_texts.h"
 
 namespace specbench::engine {
 
@@ -44,6 +45,7 @@ Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOp
       observer_(observer),
       accept_rule_(options.steps.accept != nullptr ? options.steps.accept
                                                    : options.verifier->accept),
+      eos_(options.stop_at_eos ? backend.config().eos : std::vector<TokenId>{}),
       rows_per_lane_(checked_rows_per_lane(backend.options(), options.draft_tokens)),
       lanes_(static_cast<std::size_t>(backend.options().n_lanes)),
       logits_(lanes_.size() * static_cast<std::size_t>(rows_per_lane_) *
@@ -51,12 +53,11 @@ Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOp
       target_laws_(backend.options().n_lanes * rows_per_lane_, backend.config().vocab_size),
       residuals_(backend.options().n_lanes, backend.config().vocab_size),
       sampler_(backend.options().n_lanes, options.draft_tokens, backend.config().vocab_size,
-               options.sampling, options.verifier->draft_draw, options.seed,
-               options.stop_at_eos ? backend.config().eos : std::vector<TokenId>{},
-               backend.options().n_threads),
+               options.verifier->draft_draw, eos_, backend.options().n_threads, options.steps),
       completions_(requests.size()) {
   for (const Request& request : requests) check_request(request);
   drafts_.reserve(lanes_.size());
+  draft_of_.resize(lanes_.size());
   for (std::size_t i = 0; i < requests.size(); ++i) completions_[i].request = requests[i].id;
 }
 
@@ -74,6 +75,10 @@ void Batch::check_request(const Request& request) const {
            std::to_string(request.max_tokens) + " more exceed the " +
            std::to_string(backend_.options().max_length) +
            " positions there are; shorten the prompt or --max-tokens.");
+  const SamplingParams& sampling = request.sampling ? *request.sampling : options_.sampling;
+  validate_ids(sampling, backend_.config().vocab_size, eos_);
+  need(options_.verifier->name != "greedy" || sampling.is_greedy(),
+       "its temperature is above 0, but the run decodes greedily; use --verifier token.");
   for (const TokenId id : request.prompt)
     need(id >= 0 && id < backend_.config().vocab_size,
          "prompt token " + std::to_string(id) + " is outside the vocabulary of " +
@@ -100,7 +105,13 @@ bool Batch::admit_waiting() {
                         static_cast<std::size_t>(lane.request->max_tokens));
     lane.tokens = lane.request->prompt;
     lane.n_rounds = 0;
-    backend_.reset(i, lane.request->id);
+    lane.n_refused = 0;
+    lane.sampling = lane.request->sampling ? &*lane.request->sampling : &options_.sampling;
+    lane.seed = lane.request->seed.value_or(options_.seed);
+    if (options_.steps.reset != nullptr)
+      options_.steps.reset(backend_, i, lane.request->id);
+    else
+      backend_.reset(i, lane.request->id);
     new_lanes.push_back(i);
   }
   if (new_lanes.empty()) return false;
@@ -133,17 +144,22 @@ void Batch::prefill(std::span<const int> new_lanes) {
   flush();
 }
 
-void Batch::first_token(int i, const float* logits) {
+RowPast Batch::past_of(const Lane& lane) const {
+  const std::span<const TokenId> tokens = lane.tokens;
+  const std::size_t n_prompt = lane.request->prompt.size();
+  return {tokens.first(n_prompt), tokens.subspan(n_prompt), {}, eos_};
+}
+
+void Batch::first_token(int i, float* logits) {
   Lane& lane = lanes_[static_cast<std::size_t>(i)];
   const int n_prompt = static_cast<int>(lane.tokens.size());
   const int at = i * rows_per_lane_;
-  const Law law = make_law(logits, backend_.config().vocab_size, options_.sampling,
-                           target_laws_.weights(at), target_laws_.chunk_sums(at));
-  const TokenId token =
-      options_.verifier->plain(law, round_coins(options_.seed, lane.request->id, n_prompt, 0));
+  const Law law = options_.steps.law(logits, backend_.config().vocab_size, *lane.sampling,
+                                     past_of(lane), {}, target_laws_.room(at));
+  const TokenId token = options_.verifier->plain(law, options_.steps.coins(lane.key(i, 0)));
   lane.tokens.push_back(token);
   backend_.kv().check(i, lane.request->id, n_prompt, 0, -1);
-  const StopReason stop = stop_after(lane, token);
+  const StopReason stop = stop_of_round(lane, true);
   observer_.prefill({lane.request->id, i, n_prompt, token, &law, stop});
   if (stop != StopReason::kNone) finish(lane, stop);
 }
@@ -161,13 +177,19 @@ std::span<LaneDraft> Batch::begin_round(int draft_tokens) {
     draft.newest = lane.tokens.back();
     draft.first_slot = i * rows_per_lane_;
     // max_tokens never falls inside a block: the last token of the room is a plain step's.
-    draft.n_wanted = std::min(draft_tokens, lane.request->max_tokens - lane.n_emitted() - 1);
+    draft.n_wanted =
+        options_.steps.n_wanted(draft_tokens, lane.request->max_tokens - lane.n_emitted());
+    draft.n_refused = lane.n_refused;
+    draft.seed = lane.seed;
+    draft.sampling = lane.sampling;
+    draft.past = past_of(lane);
     draft.drafted.clear();
     draft.laws.clear();
     const auto lengths = backend_.kv().of(i);
     lane.kv_before.assign(lengths.begin(), lengths.end());
   }
   drafts_.resize(n);
+  for (const LaneDraft& draft : drafts_) draft_of_[static_cast<std::size_t>(draft.lane)] = &draft;
   return drafts_;
 }
 
@@ -183,42 +205,50 @@ void Batch::verify(int reused_layers) {
                        draft.first_slot + i});
     if (reused_layers > 0) shallow_.push_back(rows_.back());
   }
+  if (options_.steps.rows != nullptr) {
+    options_.steps.rows(shallow_, true, drafts_);
+    options_.steps.rows(rows_, false, drafts_);
+  }
   backend_.forward(shallow_, 0, reused_layers);
   backend_.forward(rows_, reused_layers, backend_.config().n_layers);
   backend_.logits(rows_, logits_.data());
+  if (options_.steps.logits != nullptr)
+    options_.steps.logits(logits_.data(), rows_, backend_.config().vocab_size);
   make_target_laws();
 }
 
 void Batch::make_target_laws() {
   for (const LaneDraft& draft : drafts_)
     lane_of(draft).target_laws.resize(draft.drafted.size() + 1);
+  const int n_ids = backend_.config().vocab_size;
   parallel_for(static_cast<int>(rows_.size()), backend_.options().n_threads, [&](int i) {
     const Row& row = rows_[static_cast<std::size_t>(i)];
     Lane& lane = lanes_[static_cast<std::size_t>(row.lane)];
-    const std::size_t at = static_cast<std::size_t>(row.pos) + 1 - lane.tokens.size();
-    lane.target_laws[at] =
-        make_law(logits_.data() + static_cast<std::ptrdiff_t>(i) * backend_.config().vocab_size,
-                 backend_.config().vocab_size, options_.sampling, target_laws_.weights(row.slot),
-                 target_laws_.chunk_sums(row.slot));
+    const LaneDraft& draft = *draft_of_[static_cast<std::size_t>(row.lane)];
+    const int at = row.slot - draft.first_slot;
+    RowPast past = draft.past;
+    past.drafted = std::span(draft.drafted).first(static_cast<std::size_t>(at));
+    lane.target_laws[static_cast<std::size_t>(at)] = options_.steps.law(
+        logits_.data() + static_cast<std::ptrdiff_t>(i) * n_ids, n_ids, *lane.sampling, past,
+        {at, static_cast<int>(draft.drafted.size()), false}, target_laws_.room(row.slot));
   });
 }
 
 void Batch::accept() {
+  if (options_.steps.judged != nullptr) options_.steps.judged(drafts_);
   parallel_for(static_cast<int>(drafts_.size()), backend_.options().n_threads, [&](int i) {
     const LaneDraft& draft = drafts_[static_cast<std::size_t>(i)];
     Lane& lane = lane_of(draft);
-    lane.coins = options_.steps.coins(options_.seed, draft.request, draft.newest_pos + 1,
-                                      static_cast<int>(draft.drafted.size()));
-    lane.acceptance =
-        accept_rule_({draft.drafted, draft.laws, lane.target_laws}, lane.coins,
-                     {residuals_.weights(draft.lane), residuals_.chunk_sums(draft.lane)});
+    lane.coins = options_.steps.coins(lane.key(draft.lane, static_cast<int>(draft.drafted.size())));
+    lane.acceptance = accept_rule_({draft.drafted, draft.laws, lane.target_laws}, lane.coins,
+                                   residuals_.room(draft.lane));
   });
 }
 
 void Batch::sample() {
   for (const LaneDraft& draft : drafts_) {
     Lane& lane = lane_of(draft);
-    lane.coins = round_coins(options_.seed, draft.request, draft.newest_pos + 1, 0);
+    lane.coins = options_.steps.coins(lane.key(draft.lane, 0));
     lane.acceptance = {0, options_.verifier->plain(lane.target_laws.front(), lane.coins),
                        Source::kBonus, false};
   }
@@ -243,18 +273,23 @@ void Batch::commit_lane(LaneDraft& draft) {
   round.residual_was_empty = lane.acceptance.residual_was_empty;
   while (round.n_accepted < round.n_verdict && round.stop == StopReason::kNone) {
     lane.tokens.push_back(draft.drafted[static_cast<std::size_t>(round.n_accepted++)]);
-    round.stop = stop_after(lane, lane.tokens.back());
+    round.stop = stop_of_round(lane, false);
   }
   round.is_cut = round.stop != StopReason::kNone;
   if (!round.is_cut) {
     lane.tokens.push_back(lane.acceptance.final_token);
-    round.stop = stop_after(lane, lane.tokens.back());
+    round.stop = stop_of_round(lane, true);
   }
+  if (options_.steps.emitted != nullptr) options_.steps.emitted(lane.tokens, round);
+  lane.n_refused = round.n_drafted() - round.n_verdict;
   round.emitted = std::span(lane.tokens).subspan(n_before);
   round.n_reused_rows = reused_layers_ > 0 ? round.n_drafted() : 0;
-  trim(round, options_.steps.kept_entries(static_cast<int>(lane.tokens.size())));
+  trim(round, options_.steps.kept_entries({static_cast<int>(lane.tokens.size()),
+                                           draft.newest_pos + round.n_drafted() + 1,
+                                           round.n_drafted(), round.n_verdict, round.is_cut}));
   round.kv_before = lane.kv_before;
   round.kv_after = backend_.kv().of(draft.lane);
+  if (options_.steps.report != nullptr) options_.steps.report(round);
   check_round(lane, round);
   observer_.round(round);
   if (round.stop != StopReason::kNone) finish(lane, round.stop);
@@ -268,9 +303,20 @@ void Batch::trim(const Round& round, int length) {
   }
 }
 
+// An EOS ends the text where it stands.
+void Batch::check_stops(const Round& round) const {
+  for (std::size_t i = 0; i < round.emitted.size(); ++i) {
+    const bool is_eos = std::find(eos_.begin(), eos_.end(), round.emitted[i]) != eos_.end();
+    if (is_eos && (i + 1 < round.emitted.size() || round.stop != StopReason::kEos))
+      throw StateViolation(place(round) + ": the text went on behind EOS at position " +
+                           std::to_string(round.first_pos + static_cast<int>(i)) + ".");
+  }
+}
+
 void Batch::check_round(const Lane& lane, const Round& round) const {
   const int n_committed = static_cast<int>(lane.tokens.size());
   backend_.kv().check(round.lane, round.request, n_committed - 1, round.first_pos - 1, round.index);
+  check_stops(round);
   const int expected = round.n_accepted + (round.is_cut ? 0 : 1);
   if (static_cast<int>(round.emitted.size()) != expected)
     throw StateViolation(place(round) + ": emitted " + std::to_string(round.emitted.size()) +
@@ -301,11 +347,18 @@ std::vector<Completion> Batch::take_completions() {
   return std::move(completions_);
 }
 
-StopReason Batch::stop_after(const Lane& lane, TokenId token) const {
-  const std::vector<TokenId>& eos = backend_.config().eos;
-  if (options_.stop_at_eos && std::find(eos.begin(), eos.end(), token) != eos.end())
+StopReason Batch::stop_after(const Lane& lane) const {
+  if (std::find(eos_.begin(), eos_.end(), lane.tokens.back()) != eos_.end())
     return StopReason::kEos;
+  if (!options_.stop_texts.empty() && lane.n_emitted() >= lane.sampling->min_tokens &&
+      completes_stop(past_of(lane).emitted, options_.stop_texts, *options_.tokenizer))
+    return StopReason::kStopText;
   return lane.n_emitted() >= lane.request->max_tokens ? StopReason::kMaxTokens : StopReason::kNone;
+}
+
+StopReason Batch::stop_of_round(const Lane& lane, bool is_last) const {
+  const StopReason due = stop_after(lane);
+  return options_.steps.stop != nullptr ? options_.steps.stop(due, is_last) : due;
 }
 
 void Batch::finish(Lane& lane, StopReason reason) {

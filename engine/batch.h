@@ -51,18 +51,27 @@ class Batch {
     std::vector<Law> target_laws;
     RoundCoins coins;
     Acceptance acceptance;
+    int n_refused = 0;                         ///< of the last round's drafted tokens
+    const SamplingParams* sampling = nullptr;  ///< the request's, or the run's
+    std::uint64_t seed = 0;
     int n_emitted() const { return static_cast<int>(tokens.size() - request->prompt.size()); }
+    RoundKey key(int lane, int n_drafted) const {
+      return {seed, request->id, static_cast<int>(tokens.size()), n_drafted, lane};
+    }
   };
 
   void check_request(const Request& request) const;
   bool admit_waiting();
   void prefill(std::span<const int> new_lanes);
-  void first_token(int lane, const float* logits);
+  void first_token(int lane, float* logits);
   void make_target_laws();
   void commit_lane(LaneDraft& draft);
   void trim(const Round& round, int length);
   void check_round(const Lane& lane, const Round& round) const;
-  StopReason stop_after(const Lane& lane, TokenId token) const;
+  StopReason stop_after(const Lane& lane) const;
+  StopReason stop_of_round(const Lane& lane, bool is_last) const;
+  RowPast past_of(const Lane& lane) const;
+  void check_stops(const Round& round) const;
   void finish(Lane& lane, StopReason reason);
   Lane& lane_of(const LaneDraft& draft) { return lanes_[static_cast<std::size_t>(draft.lane)]; }
 
@@ -71,12 +80,14 @@ class Batch {
   const DecodeOptions& options_;
   Observer& observer_;
   AcceptRule accept_rule_;
-  int rows_per_lane_;      ///< draft_tokens + 1
-  int reused_layers_ = 0;  ///< of the round under way
+  std::vector<TokenId> eos_;  ///< what ends a text; empty where nothing does
+  int rows_per_lane_;         ///< draft_tokens + 1
+  int reused_layers_ = 0;     ///< of the round under way
   std::size_t n_admitted_ = 0;
   std::vector<Lane> lanes_;
-  std::vector<LaneDraft> drafts_;  ///< of the busy lanes
-  std::vector<Row> rows_;          ///< of the verification, lane after lane
+  std::vector<LaneDraft> drafts_;           ///< of the busy lanes
+  std::vector<const LaneDraft*> draft_of_;  ///< [lane]
+  std::vector<Row> rows_;                   ///< of the verification, lane after lane
   std::vector<Row>
       shallow_;  ///< those the draft has not taken through the reused layers: each lane's last
   std::vector<float> logits_;

@@ -19,6 +19,7 @@ TokenId plain_coupled(const Law& law, const RoundCoins& coins) {
 constexpr Verifier kVerifiers[] = {
     {"greedy", DraftDraw::kArgmax, accept_greedy, plain_argmax},
     {"token", DraftDraw::kCoin, accept_token, plain_bonus},
+    {"block", DraftDraw::kCoin, accept_block, plain_bonus},
     {"one-hot", DraftDraw::kArgmax, accept_one_hot, plain_target},
     {"coupled", DraftDraw::kCoupled, accept_coupled, plain_coupled},
 };
@@ -26,7 +27,7 @@ constexpr Verifier kVerifiers[] = {
 }  // namespace
 
 const Verifier& find_verifier(std::string_view name, const SamplingParams& sampling) {
-  if (name == "token" && sampling.is_greedy()) name = "greedy";
+  if ((name == "token" || name == "block") && sampling.is_greedy()) name = "greedy";
   if (name == "greedy" && !sampling.is_greedy())
     throw InputError("--verifier greedy needs --temperature 0, not " +
                      std::to_string(sampling.temperature) +
@@ -34,7 +35,7 @@ const Verifier& find_verifier(std::string_view name, const SamplingParams& sampl
   for (const Verifier& verifier : kVerifiers)
     if (verifier.name == name) return verifier;
   throw InputError("--verifier is '" + std::string(name) +
-                   "'; this build has greedy, token, one-hot and coupled.");
+                   "'; this build has greedy, token, block, one-hot and coupled.");
 }
 
 std::vector<Completion> decode_autoregressive(Backend& backend, std::span<const Request> requests,

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "engine/drafter.h"
 #include "engine/round.h"
 #include "engine/sampling.h"
+#include "engine/steps.h"
 #include "engine/types.h"
 
 namespace specbench::engine {
@@ -25,24 +28,17 @@ struct Verifier {
   TokenId (*plain)(const Law&, const RoundCoins&);
 };
 
-/// "greedy", "token", "one-hot" or "coupled". At temperature 0 the token rule is the greedy rule.
+/// "greedy", "token", "block", "one-hot" or "coupled". At temperature 0 the token and block rules
+/// are the greedy rule.
 /// Throws InputError on another name, or greedy at a temperature above 0.
 const Verifier& find_verifier(std::string_view name, const SamplingParams& sampling);
-
-/// Steps of a round that a test may replace by a faulty one. The defaults are the product.
-struct Steps {
-  AcceptRule accept = nullptr;  ///< null: the verifier's
-  RoundCoins (*coins)(std::uint64_t seed, std::uint32_t request, int first_pos,
-                      int n_drafted) = round_coins;
-  int (*kept_entries)(int n_committed) = [](int n_committed) {
-    return n_committed - 1;
-  };  ///< cache after a round
-};
 
 struct Request {
   std::uint32_t id = 0;  ///< part of every coin's key
   std::vector<TokenId> prompt;
-  int max_tokens = 0;  ///< emitted at most
+  int max_tokens = 0;                        ///< emitted at most
+  std::optional<SamplingParams> sampling{};  ///< its own; else the run's
+  std::optional<std::uint64_t> seed{};       ///< its own; else the run's
 };
 
 struct DecodeOptions {
@@ -51,6 +47,8 @@ struct DecodeOptions {
   int draft_tokens = 0;  ///< g: drafted tokens of a round at most
   std::uint64_t seed = 0;
   bool stop_at_eos = true;  ///< false: a fixed budget, the text goes on as a new document
+  std::vector<std::string> stop_texts;   ///< a text ends with the token that completes one
+  const Tokenizer* tokenizer = nullptr;  ///< needed where there are stop_texts
   Steps steps;
 };
 

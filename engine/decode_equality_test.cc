@@ -153,7 +153,7 @@ TEST(DecodeEquality, SeesFaultyRules) {
     Plan s = plan(verifier, "layer-skip", 1, 4);
     const auto want = run(small(), requests(), plain(s)).tokens();
     s.steps.accept = [](const Proposal& p, const RoundCoins& coins,
-                        const ResidualScratch& room) {  // A6: first unverified
+                        const LawRoom& room) {  // A6: first unverified
       if (p.drafted.empty()) return accept_coupled(p, coins, room);
       return Acceptance{1, draw(p.target_laws[1], coins.target[1]), Source::kBonus, false};
     };
@@ -170,8 +170,8 @@ TEST(DecodeEquality, SeesFaultyRules) {
 TEST(DecodeEquality, SeesCoinsSharedByTheRequests) {
   Plan s = plan("one-hot", "layer-skip", 2, 3);
   const auto want = run(small(), requests(), plain(s)).tokens();
-  s.steps.coins = [](std::uint64_t seed, std::uint32_t, int first_pos, int n_drafted) {
-    return round_coins(seed, 0, first_pos, n_drafted);  // N4
+  s.steps.coins = [](const RoundKey& key) {
+    return round_coins(key.seed, 0, key.first_pos, key.n_drafted);  // N4
   };
   EXPECT_NE(run(small(), requests(), s).tokens(), want);
 }

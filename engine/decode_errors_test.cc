@@ -112,7 +112,7 @@ TEST(DecodeErrors, Backends) {
 // it.
 TEST(DecodeErrors, K1IsNamedWithRoundLayerAndBothLengths) {
   Plan s = greedy("uniform", 1, 3);
-  s.steps.kept_entries = [](int n_committed) { return n_committed; };
+  s.steps.kept_entries = [](const RoundEnd& end) { return end.n_committed; };
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
             "KV cache after round 0 of request 7, lane 0, layer 0: the cache holds 5 entries, the "
             "committed tokens "
@@ -128,12 +128,12 @@ TEST(DecodeErrors, K1IsNamedWithRoundLayerAndBothLengths) {
 // Faults K2, K7: trimmed too far, or by a negative count.
 TEST(DecodeErrors, ATrimTooFarOrNegativeIsNamed) {
   Plan s = greedy("uniform", 1, 3);
-  s.steps.kept_entries = [](int n_committed) { return n_committed - 2; };
+  s.steps.kept_entries = [](const RoundEnd& end) { return end.n_committed - 2; };
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
             "KV cache after round 0 of request 7, lane 0, layer 0: the cache holds 3 entries, the "
             "committed tokens "
             "need 4.");
-  s.steps.kept_entries = [](int) { return -1; };
+  s.steps.kept_entries = [](const RoundEnd&) { return -1; };
   EXPECT_EQ(sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s),
             "Round 0 of request 7, lane 0: KV cache of request 7, lane 0, layer 0: trimmed to -1 "
             "entries, but "
@@ -142,7 +142,7 @@ TEST(DecodeErrors, ATrimTooFarOrNegativeIsNamed) {
 
 TEST(DecodeErrors, AnImpossibleTokenIsNamed) {
   Plan s = greedy("uniform", 1, 3);
-  s.steps.accept = [](const Proposal& p, const RoundCoins&, const ResidualScratch&) {
+  s.steps.accept = [](const Proposal& p, const RoundCoins&, const LawRoom&) {
     return Acceptance{0, (p.target_laws[0].point + 1) % 61, Source::kArgmax, false};
   };
   const std::string said = sentence<StateViolation>({{7, {1, 2, 3}, 9}}, s);

@@ -6,20 +6,20 @@
 #include "engine/coins.h"
 #include "engine/error.h"
 #include "engine/parallel.h"
+#include "engine/steps.h"
 
 namespace specbench::engine {
 
-DraftSampler::DraftSampler(int n_lanes, int draft_tokens, int n_ids, SamplingParams sampling,
-                           DraftDraw mode, std::uint64_t seed, std::vector<TokenId> eos,
-                           int n_threads)
+DraftSampler::DraftSampler(int n_lanes, int draft_tokens, int n_ids, DraftDraw mode,
+                           std::vector<TokenId> eos, int n_threads, const Steps& steps)
     : draft_tokens_(draft_tokens),
       n_ids_(n_ids),
-      sampling_(sampling),
       mode_(mode),
-      seed_(seed),
       eos_(std::move(eos)),
       n_threads_(n_threads),
+      steps_(steps),
       laws_(n_lanes * draft_tokens, n_ids),
+      spares_(steps.draft == take_draft ? 0 : n_lanes * draft_tokens, n_ids),
       logits_(static_cast<std::size_t>(n_lanes) * static_cast<std::size_t>(n_ids)) {}
 
 bool DraftSampler::wants_more(const LaneDraft& lane) const {
@@ -28,26 +28,29 @@ bool DraftSampler::wants_more(const LaneDraft& lane) const {
          std::find(eos_.begin(), eos_.end(), lane.drafted.back()) == eos_.end();
 }
 
-void DraftSampler::draw_one(LaneDraft& lane, const float* logits) {
+void DraftSampler::draw_one(LaneDraft& lane, float* logits) {
   const int i = static_cast<int>(lane.drafted.size());
+  const int at = lane.lane * draft_tokens_ + i;
   const auto first_pos = static_cast<std::uint32_t>(lane.newest_pos + 1);
-  const auto pos = first_pos + static_cast<std::uint32_t>(i);
-  Law law{nullptr, nullptr, 1.0, n_ids_, -1};
+  RowPast past = lane.past;
+  past.drafted = lane.drafted;
+  // A greedy draft takes the likeliest id of the row its request would sample from.
+  SamplingParams greedy;
   if (mode_ == DraftDraw::kArgmax) {
-    law.point = argmax(logits, n_ids_);
-  } else {
-    const int at = lane.lane * draft_tokens_ + i;
-    law = make_law(logits, n_ids_, sampling_, laws_.weights(at), laws_.chunk_sums(at));
+    greedy = *lane.sampling;
+    greedy.temperature = 0.0;
   }
-  TokenId id = law.point;
-  if (mode_ == DraftDraw::kCoin)
-    id = draw(law, uniform({seed_, lane.request, first_pos, pos, Purpose::kDraft, 0}));
-  if (mode_ == DraftDraw::kCoupled) id = coupled_draw(law, seed_, lane.request, pos);
+  Law law = steps_.law(logits, n_ids_, mode_ == DraftDraw::kArgmax ? greedy : *lane.sampling, past,
+                       {i, i, true}, laws_.room(at));
+  const LawRoom spare = steps_.draft == take_draft ? LawRoom{} : spares_.room(at);
+  const TokenId id = steps_.draft(law, spare, mode_,
+                                  {lane.seed, lane.request, first_pos,
+                                   first_pos + static_cast<std::uint32_t>(i), Purpose::kDraft, 0});
   lane.drafted.push_back(id);
   lane.laws.push_back(law);
 }
 
-void DraftSampler::draw_next(std::span<LaneDraft* const> lanes, const float* logits) {
+void DraftSampler::draw_next(std::span<LaneDraft* const> lanes, float* logits) {
   parallel_for(static_cast<int>(lanes.size()), n_threads_, [&](int i) {
     draw_one(*lanes[static_cast<std::size_t>(i)], logits + static_cast<std::ptrdiff_t>(i) * n_ids_);
   });
@@ -114,7 +117,10 @@ class UniformDrafter final : public Drafter {
   void propose(Backend&, DraftSampler& sampler, std::span<LaneDraft> lanes) override {
     for (LaneDraft& lane : lanes) {
       LaneDraft* const one[] = {&lane};
-      while (sampler.wants_more(lane)) sampler.draw_next(one, logits_.data());
+      while (sampler.wants_more(lane)) {
+        std::fill(logits_.begin(), logits_.end(), 0.0F);  // processors change them
+        sampler.draw_next(one, logits_.data());
+      }
     }
   }
 

@@ -11,6 +11,7 @@
 
 #include "engine/backend.h"
 #include "engine/law.h"
+#include "engine/processors.h"
 #include "engine/sampling.h"
 #include "engine/types.h"
 
@@ -30,21 +31,28 @@ struct LaneDraft {
   int newest_pos = 0;  ///< position of the newest committed token, which has not been fed
   TokenId newest = 0;  ///< that token
   int first_slot =
-      0;             ///< row i of the round (position newest_pos + i) lives in slot first_slot + i
-  int n_wanted = 0;  ///< draft at most so many
+      0;              ///< row i of the round (position newest_pos + i) lives in slot first_slot + i
+  int n_wanted = 0;   ///< draft at most so many
+  int n_refused = 0;  ///< drafted tokens of the lane's previous round that did not stand
+  std::uint64_t seed = 0;                    ///< of the request's coins
+  const SamplingParams* sampling = nullptr;  ///< of the request
+  RowPast past;                              ///< of the round's first row
   std::vector<TokenId> drafted;
   std::vector<Law> laws;  ///< one each
 };
 
+struct Steps;
+
 /// Turns rows of draft logits into drafted tokens, the same way for every drafter.
 class DraftSampler {
  public:
-  DraftSampler(int n_lanes, int draft_tokens, int n_ids, SamplingParams sampling, DraftDraw mode,
-               std::uint64_t seed, std::vector<TokenId> eos, int n_threads);
+  /// `steps` must outlive it. eos: what ends drafting; empty: nothing does.
+  DraftSampler(int n_lanes, int draft_tokens, int n_ids, DraftDraw mode, std::vector<TokenId> eos,
+               int n_threads, const Steps& steps);
 
-  /// Draws the next token of each lane from its row of logits (lanes.size() x n_ids) and appends it
-  /// with its law.
-  void draw_next(std::span<LaneDraft* const> lanes, const float* logits);
+  /// Draws the next token of each lane from its row of logits (lanes.size() x n_ids, which the
+  /// processors may change) and appends it with its law.
+  void draw_next(std::span<LaneDraft* const> lanes, float* logits);
 
   /// Whether the lane may draft another token: below n_wanted, and no EOS drafted.
   bool wants_more(const LaneDraft& lane) const;
@@ -52,15 +60,14 @@ class DraftSampler {
   float* logits() { return logits_.data(); }  ///< room for one row a lane
 
  private:
-  void draw_one(LaneDraft& lane, const float* logits);
+  void draw_one(LaneDraft& lane, float* logits);
 
   int draft_tokens_, n_ids_;
-  SamplingParams sampling_;
   DraftDraw mode_;
-  std::uint64_t seed_;
-  std::vector<TokenId> eos_;  ///< empty: EOS ends nothing
+  std::vector<TokenId> eos_;
   int n_threads_;
-  LawBuffer laws_;
+  const Steps& steps_;
+  LawBuffer laws_, spares_;
   std::vector<float> logits_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "engine/engine_test_support.h"
 #include "engine/error.h"
+#include "engine/steps.h"
 
 namespace specbench::engine {
 namespace {
@@ -46,7 +47,8 @@ TEST(MakeDrafter, SaysWhatItReuses) {
 }
 
 DraftSampler sampler(DraftDraw mode, std::vector<TokenId> eos = {}) {
-  return {2, 3, 4, SamplingParams{}, mode, 99, std::move(eos), 1};
+  static const Steps steps;
+  return {2, 3, 4, mode, std::move(eos), 1, steps};
 }
 
 LaneDraft lane(int n_wanted) {
@@ -55,11 +57,14 @@ LaneDraft lane(int n_wanted) {
   draft.request = 5;
   draft.newest_pos = 10;
   draft.n_wanted = n_wanted;
+  static const SamplingParams sampling;
+  draft.sampling = &sampling;
+  draft.seed = 99;
   return draft;
 }
 
 TEST(DraftSampler, DrawsFromTheLawItReports) {
-  const float logits[] = {0.5F, 2.0F, 1.0F, 2.0F};
+  float logits[] = {0.5F, 2.0F, 1.0F, 2.0F};
   for (const DraftDraw mode : {DraftDraw::kCoin, DraftDraw::kArgmax, DraftDraw::kCoupled}) {
     DraftSampler s = sampler(mode);
     LaneDraft draft = lane(3);
@@ -80,7 +85,7 @@ TEST(DraftSampler, DrawsFromTheLawItReports) {
 }
 
 TEST(DraftSampler, EndsAtTheWantedNumberAndBehindADraftedEos) {
-  const float logits[] = {0.0F, 9.0F, 0.0F, 0.0F};
+  float logits[] = {0.0F, 9.0F, 0.0F, 0.0F};
   DraftSampler with_eos = sampler(DraftDraw::kArgmax, {1, 3});
   LaneDraft draft = lane(3);
   LaneDraft* const one[] = {&draft};

@@ -153,24 +153,34 @@ inline TokenId draw(const Law& law, double u) {
   return last_positive(law.weights, begin, end);
 }
 
-/// max(0, target - draft) per id into `weights` (padded_size long) with its chunk sums; the law of
-/// the token emitted at a rejection (Leviathan et al. 2023, Chen et al. 2023). Its total is zero
-/// only where rounding left nothing.
-inline Law residual_law(const Law& target, const Law& draft, double* weights, double* chunk_sums) {
+/// Storage of one law: padded_size(vocabulary) weights and n_chunks sums.
+struct LawRoom {
+  double* weights = nullptr;
+  double* chunk_sums = nullptr;
+};
+
+/// max(0, share x target - draft) per id, with its chunk sums, in `room`. With share 1 the law of
+/// the token emitted at a rejection (Leviathan et al. 2023, Chen et al. 2023); the block rule
+/// scales the target (Sun et al. 2025). The total is the mass itself; zero only where rounding left
+/// nothing.
+inline Law residual_law(const Law& target, const Law& draft, const LawRoom& room,
+                        double share = 1.0) {
   const int n = target.n_ids;
+  double* const weights = room.weights;
   if (target.is_point() || draft.is_point()) {
     for (int id = 0; id < n; ++id) {
-      const double d = target.prob(id) - draft.prob(id);
+      const double d = share * target.prob(id) - draft.prob(id);
       weights[id] = d > 0.0 ? d : 0.0;
     }
   } else {
     for (int id = 0; id < n; ++id) {
-      const double d = target.weights[id] / target.total - draft.weights[id] / draft.total;
+      const double d =
+          share * (target.weights[id] / target.total) - draft.weights[id] / draft.total;
       weights[id] = d > 0.0 ? d : 0.0;
     }
   }
   for (int id = n; id < padded_size(n); ++id) weights[id] = 0.0;
-  return {weights, chunk_sums, sum_chunks(weights, n, chunk_sums), n, -1};
+  return {weights, room.chunk_sums, sum_chunks(weights, n, room.chunk_sums), n, -1};
 }
 
 /// Smallest id among those with the largest logit. Requires n_ids >= 1 and no NaN.

@@ -160,7 +160,7 @@ TEST(ResidualLaw, MakesUpExactlyWhatAcceptanceLacks) {
       const OwnedLaw target = testing::random_law(n, scale, numbers);
       const OwnedLaw draft = testing::random_law(n, scale, numbers);
       OwnedLaw room(std::vector<double>(static_cast<std::size_t>(n)));
-      const Law r = residual_law(target.law, draft.law, room.weights.data(), room.sums.data());
+      const Law r = residual_law(target.law, draft.law, {room.weights.data(), room.sums.data()});
       double accepted = 0.0;
       for (int id = 0; id < n; ++id) accepted += std::min(target.law.prob(id), draft.law.prob(id));
       double l1 = 0.0;
@@ -176,7 +176,7 @@ TEST(ResidualLaw, OfPointMasses) {
   OwnedLaw soft({0.25, 0.0, 0.75});
   OwnedLaw room({0, 0, 0});
   const auto residual = [&](const Law& target, const Law& draft) {
-    return residual_law(target, draft, room.weights.data(), room.sums.data());
+    return residual_law(target, draft, {room.weights.data(), room.sums.data()});
   };
   EXPECT_EQ(testing::probs_of(residual(soft.law, testing::point_law(3, 2))),
             (std::vector<double>{1, 0, 0}));

@@ -10,7 +10,7 @@
 
 namespace specbench::engine {
 
-enum class StopReason { kNone, kEos, kMaxTokens };
+enum class StopReason { kNone, kEos, kMaxTokens, kStopText };
 
 /// The first token of a request, emitted by the prefill. Valid during the call that delivers it.
 struct Prefill {

@@ -26,6 +26,15 @@ void validate(const SamplingParams& params) {
   if (!(params.top_p > 0.0) || params.top_p > 1.0)
     refuse("top-p", params.top_p, "above 0 and at most 1 (off)");
   if (!(params.min_p >= 0.0) || params.min_p > 1.0) refuse("min-p", params.min_p, "0 (off) to 1");
+  if (params.min_tokens < 0) refuse("min-tokens", params.min_tokens, "0 (off) or more");
+  if (!(params.repetition_penalty >= 0.01) || params.repetition_penalty > 100.0)
+    refuse("repetition-penalty", params.repetition_penalty, "0.01 to 100 (1: off)");
+  if (!(std::fabs(params.presence_penalty) <= 100.0))
+    refuse("presence-penalty", params.presence_penalty, "-100 to 100 (0: off)");
+  if (!(std::fabs(params.frequency_penalty) <= 100.0))
+    refuse("frequency-penalty", params.frequency_penalty, "-100 to 100 (0: off)");
+  for (const auto& [id, bias] : params.logit_bias)
+    if (!(std::fabs(bias) <= 1000.0)) refuse("logit-bias", bias, "-1000 to 1000; --ban forbids");
 }
 
 LawBuffer::LawBuffer(int n_laws, int n_ids)

@@ -14,8 +14,7 @@ namespace specbench::suites::testing {
 
 // R1: the token at a rejection is drawn from the target itself, nothing subtracted.
 inline engine::Acceptance accept_r1(const engine::Proposal& proposal,
-                                    const engine::RoundCoins& coins,
-                                    const engine::ResidualScratch&) {
+                                    const engine::RoundCoins& coins, const engine::LawRoom&) {
   const std::size_t n = proposal.drafted.size();
   for (std::size_t i = 0; i < n; ++i) {
     const engine::TokenId id = proposal.drafted[i];
@@ -30,23 +29,21 @@ inline engine::Acceptance accept_r1(const engine::Proposal& proposal,
 
 // A1: every drafted token is accepted.
 inline engine::Acceptance accept_a1(const engine::Proposal& proposal,
-                                    const engine::RoundCoins& coins,
-                                    const engine::ResidualScratch&) {
+                                    const engine::RoundCoins& coins, const engine::LawRoom&) {
   const std::size_t n = proposal.drafted.size();
   return {static_cast<int>(n), engine::draw(proposal.target_laws[n], coins.bonus),
           engine::Source::kBonus, false};
 }
 
 // N1: the coin that refused a token is used again to draw its replacement.
-inline engine::RoundCoins coins_n1(std::uint64_t seed, std::uint32_t request, int first_pos,
-                                   int n_drafted) {
-  engine::RoundCoins coins = engine::round_coins(seed, request, first_pos, n_drafted);
+inline engine::RoundCoins coins_n1(const engine::RoundKey& key) {
+  engine::RoundCoins coins = engine::coins_of_round(key);
   coins.residual = coins.accept;
   return coins;
 }
 
 // K1: the cache keeps one entry too many.
-inline int kept_k1(int n_committed) { return n_committed; }
+inline int kept_k1(const engine::RoundEnd& end) { return end.n_committed; }
 
 inline engine::Steps steps_r1() {
   engine::Steps steps;

@@ -90,7 +90,8 @@ class Player {
             drafts_[i],
             engine::uniform({seed_, request, first, first + static_cast<std::uint32_t>(i),
                              engine::Purpose::kDraft, 0}));
-      const auto coins = steps_.coins(seed_, request, first_pos, static_cast<int>(drafts_.size()));
+      const auto coins =
+          steps_.coins({seed_, request, first_pos, static_cast<int>(drafts_.size()), 0});
       note(rule({drafted_, drafts_, targets_}, coins,
                 {residual_weights_.data(), residual_sums_.data()}),
            seen);

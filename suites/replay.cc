@@ -88,7 +88,7 @@ class RoundCoinSource {
 };
 
 Outcome replay_token(const engine::Round& round, const RoundCoinSource& coins) {
-  const auto& [drafted, draft_laws, target_laws] = round.proposal;
+  const auto& [drafted, draft_laws, target_laws, residuals] = round.proposal;
   for (std::size_t i = 0; i < drafted.size(); ++i) {
     const int at = static_cast<int>(i);
     const long double p = prob(target_laws[i], drafted[i]);

@@ -56,6 +56,8 @@ Job CpuBackend::job_for(std::span<const Row> rows) {
   job.embedding = model_.weights.embedding.data.data();
   job.rope = &rope_;
   job.store = &store_;
+  job.lengths = &lengths_;
+  job.n_visible = options_.n_visible;
   job.hidden = hidden_.data();
   job.packed = packed_.data();
   job.query_key_value = query_key_value_.data();

@@ -130,11 +130,13 @@ void attend(const Job& job, int layer, int row, int kv_head, float* scratch,
   const float* queries =
       job.query_key_value + static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride;
   const int stride = out.tile_rows(row / kTile);
+  const int n_keys =
+      job.n_visible == nullptr ? r.pos + 1 : job.n_visible(r.pos, job.lengths->at(r.lane, layer));
   float* head_out = scratch;
   float* scores = scratch + c.head_dim;
   for (int h = kv_head * group; h < (kv_head + 1) * group; ++h) {
     attend_head(queries + h * c.head_dim, job.store->key_blocks(r.lane, layer, kv_head),
-                job.store->values(r.lane, layer, kv_head), r.pos + 1, c.head_dim, scores, head_out);
+                job.store->values(r.lane, layer, kv_head), n_keys, c.head_dim, scores, head_out);
     float* y =
         out.tile(row / kTile) + row % kTile + static_cast<std::ptrdiff_t>(h) * c.head_dim * stride;
     for (int i = 0; i < c.head_dim; ++i) y[static_cast<std::ptrdiff_t>(i) * stride] = head_out[i];

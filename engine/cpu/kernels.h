@@ -86,7 +86,9 @@ struct Job {
   const float* embedding = nullptr;  ///< vocab_size x width
   const RopeTables* rope = nullptr;
   KvStore* store = nullptr;
-  float* hidden = nullptr;           ///< [slot][width]
+  const KvLengths* lengths = nullptr;
+  int (*n_visible)(int pos, int n_held) = nullptr;  ///< see BackendOptions
+  float* hidden = nullptr;                          ///< [slot][width]
   float* packed = nullptr;           ///< room for rows x max(width, heads x head_dim)
   float* query_key_value = nullptr;  ///< [row][stride]
   int query_key_value_stride = 0;
