@@ -57,7 +57,6 @@ Batch::Batch(Backend& backend, std::span<const Request> requests, const DecodeOp
       completions_(requests.size()) {
   for (const Request& request : requests) check_request(request);
   drafts_.reserve(lanes_.size());
-  draft_of_.resize(lanes_.size());
   for (std::size_t i = 0; i < requests.size(); ++i) completions_[i].request = requests[i].id;
 }
 
@@ -76,9 +75,16 @@ void Batch::check_request(const Request& request) const {
            std::to_string(backend_.options().max_length) +
            " positions there are; shorten the prompt or --max-tokens.");
   const SamplingParams& sampling = request.sampling ? *request.sampling : options_.sampling;
-  validate_ids(sampling, backend_.config().vocab_size, eos_);
+  try {
+    validate(sampling);
+    validate_ids(sampling, backend_.config().vocab_size, eos_);
+  } catch (const InputError& error) {
+    need(!request.sampling, error.what());  // its own: which request is part of the answer
+    throw;
+  }
   need(options_.verifier->name != "greedy" || sampling.is_greedy(),
-       "its temperature is above 0, but the run decodes greedily; use --verifier token.");
+       "its temperature is above 0, but the run decodes greedily; give the run a temperature above "
+       "0 and --verifier token.");
   for (const TokenId id : request.prompt)
     need(id >= 0 && id < backend_.config().vocab_size,
          "prompt token " + std::to_string(id) + " is outside the vocabulary of " +
@@ -189,20 +195,22 @@ std::span<LaneDraft> Batch::begin_round(int draft_tokens) {
     lane.kv_before.assign(lengths.begin(), lengths.end());
   }
   drafts_.resize(n);
-  for (const LaneDraft& draft : drafts_) draft_of_[static_cast<std::size_t>(draft.lane)] = &draft;
   return drafts_;
 }
 
 void Batch::verify(int reused_layers) {
   reused_layers_ = reused_layers;
   rows_.clear();
+  places_.clear();
   shallow_.clear();
   for (const LaneDraft& draft : drafts_) {
     const int n = static_cast<int>(draft.drafted.size());
-    for (int i = 0; i <= n; ++i)
+    for (int i = 0; i <= n; ++i) {
       rows_.push_back({draft.lane, draft.newest_pos + i,
                        i == 0 ? draft.newest : draft.drafted[static_cast<std::size_t>(i - 1)],
                        draft.first_slot + i});
+      places_.push_back({&draft, i});
+    }
     if (reused_layers > 0) shallow_.push_back(rows_.back());
   }
   if (options_.steps.rows != nullptr) {
@@ -221,16 +229,14 @@ void Batch::make_target_laws() {
   for (const LaneDraft& draft : drafts_)
     lane_of(draft).target_laws.resize(draft.drafted.size() + 1);
   const int n_ids = backend_.config().vocab_size;
-  parallel_for(static_cast<int>(rows_.size()), backend_.options().n_threads, [&](int i) {
-    const Row& row = rows_[static_cast<std::size_t>(i)];
-    Lane& lane = lanes_[static_cast<std::size_t>(row.lane)];
-    const LaneDraft& draft = *draft_of_[static_cast<std::size_t>(row.lane)];
-    const int at = row.slot - draft.first_slot;
-    RowPast past = draft.past;
-    past.drafted = std::span(draft.drafted).first(static_cast<std::size_t>(at));
-    lane.target_laws[static_cast<std::size_t>(at)] = options_.steps.law(
-        logits_.data() + static_cast<std::ptrdiff_t>(i) * n_ids, n_ids, *lane.sampling, past,
-        {at, static_cast<int>(draft.drafted.size()), false}, target_laws_.room(row.slot));
+  parallel_for(static_cast<int>(places_.size()), backend_.options().n_threads, [&](int i) {
+    const auto& [draft, at] = places_[static_cast<std::size_t>(i)];
+    RowPast past = draft->past;
+    past.drafted = std::span(draft->drafted).first(static_cast<std::size_t>(at));
+    lane_of(*draft).target_laws[static_cast<std::size_t>(at)] = options_.steps.law(
+        logits_.data() + static_cast<std::ptrdiff_t>(i) * n_ids, n_ids, *draft->sampling, past,
+        {at, static_cast<int>(draft->drafted.size()), false},
+        target_laws_.room(draft->first_slot + at));
   });
 }
 

@@ -85,9 +85,9 @@ class Batch {
   int reused_layers_ = 0;     ///< of the round under way
   std::size_t n_admitted_ = 0;
   std::vector<Lane> lanes_;
-  std::vector<LaneDraft> drafts_;           ///< of the busy lanes
-  std::vector<const LaneDraft*> draft_of_;  ///< [lane]
-  std::vector<Row> rows_;                   ///< of the verification, lane after lane
+  std::vector<LaneDraft> drafts_;                         ///< of the busy lanes
+  std::vector<Row> rows_;                                 ///< of the verification, lane after lane
+  std::vector<std::pair<const LaneDraft*, int>> places_;  ///< of rows_: draft, and row of its round
   std::vector<Row>
       shallow_;  ///< those the draft has not taken through the reused layers: each lane's last
   std::vector<float> logits_;

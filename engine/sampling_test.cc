@@ -209,5 +209,42 @@ TEST(Validate, NamesTheOptionItsValueAndItsRange) {
     EXPECT_EQ(refusal(p), "accepted");
 }
 
+template <typename Value>
+std::string refusal_with(Value SamplingParams::*field, Value value) {
+  SamplingParams p;
+  p.*field = value;
+  return refusal(p);
+}
+
+TEST(Validate, NamesTheProcessors) {
+  EXPECT_EQ(refusal_with(&SamplingParams::min_tokens, -1),
+            "--min-tokens is -1; it must be 0 (off) or more.");
+  for (const double penalty : {0.0, -1.0, 101.0, std::nan(""), static_cast<double>(kInf)})
+    EXPECT_NE(refusal_with(&SamplingParams::repetition_penalty, penalty)
+                  .find("; it must be 0.01 to 100 (1: off)."),
+              std::string::npos)
+        << penalty;
+  EXPECT_EQ(refusal_with(&SamplingParams::presence_penalty, -100.5),
+            "--presence-penalty is -100.5; it must be -100 to 100 (0: off).");
+  EXPECT_EQ(refusal_with(&SamplingParams::presence_penalty, std::nan("")),
+            "--presence-penalty is nan; it must be -100 to 100 (0: off).");
+  EXPECT_EQ(refusal_with(&SamplingParams::frequency_penalty, static_cast<double>(kInf)),
+            "--frequency-penalty is inf; it must be -100 to 100 (0: off).");
+}
+
+// A bias that is not finite would make a row unusable in the middle of a run.
+TEST(Validate, BiasesAreFinite) {
+  const auto bias = [](double value) {
+    return refusal_with(&SamplingParams::logit_bias, {{3, 1.0}, {4, value}});
+  };
+  EXPECT_EQ(bias(std::nan("")), "--logit-bias is nan; it must be -1000 to 1000; --ban forbids.");
+  EXPECT_EQ(bias(static_cast<double>(kInf)),
+            "--logit-bias is inf; it must be -1000 to 1000; --ban forbids.");
+  EXPECT_EQ(bias(static_cast<double>(-kInf)),
+            "--logit-bias is -inf; it must be -1000 to 1000; --ban forbids.");
+  EXPECT_EQ(bias(-1000.5), "--logit-bias is -1000.5; it must be -1000 to 1000; --ban forbids.");
+  EXPECT_EQ(bias(-1000.0), "accepted");
+}
+
 }  // namespace
 }  // namespace specbench::engine

@@ -1,4 +1,5 @@
-// Stop strings: a text ends with the first token that completes one of them.
+// Stop strings: a text ends with the first token that completes one of them. Bytes are compared, so
+// that a string may begin and end inside tokens and inside characters.
 #pragma once
 
 #include <span>
@@ -11,12 +12,18 @@ namespace specbench::engine {
 
 class Tokenizer;
 
-/// Does the text of `tokens` come to hold a stop string with the last token, though it did not
-/// before? Bytes are compared, so a string may begin and end inside tokens. Empty stops: never.
+/// Bytes of the tokens. A model may have more ids than its tokenizer (a padded vocabulary): those
+/// have no bytes.
+std::string text_of(std::span<const TokenId> tokens, const Tokenizer& tokenizer);
+
+/// Does a stop string end in the last token? What earlier tokens completed (below min_tokens) is
+/// past and does not count. An empty string is never found.
 bool completes_stop(std::span<const TokenId> tokens, std::span<const std::string> stops,
                     const Tokenizer& tokenizer);
 
-/// Place where the first stop string begins in a text; its length where there is none.
-std::size_t first_stop(const std::string& text, std::span<const std::string> stops);
+/// Place where a text is cut: the smallest at which a stop string begins that ends behind the first
+/// n_past bytes. The text's length where there is none.
+std::size_t first_stop(const std::string& text, std::span<const std::string> stops,
+                       std::size_t n_past = 0);
 
 }  // namespace specbench::engine

@@ -23,11 +23,6 @@ void require_drift(double tau, const char* where) {
   require(tau > 0.0 && tau <= 1.0, where, "the drift must lie in (0, 1]", tau);
 }
 
-// A count of samples as an integer, or kNoSampleSuffices where it exceeds what int64 holds.
-std::int64_t ceil_to_count(double n) {
-  return n >= 9e18 ? kNoSampleSuffices : static_cast<std::int64_t>(std::ceil(n));
-}
-
 double dkw_root_sum(double alpha, double beta) {
   return std::sqrt(std::log(2.0 / alpha)) + std::sqrt(std::log(2.0 / beta));
 }
@@ -68,9 +63,29 @@ double chi_squared_noncentrality(int df, double alpha, double beta) {
   return boost::math::non_central_chi_squared::find_non_centrality(df, critical, beta);
 }
 
+double noncentrality_at_critical(int df, double critical, double beta) {
+  require(df >= 1, "noncentrality_at_critical", "df must be at least 1", df);
+  require(critical >= 0.0 && std::isfinite(critical), "noncentrality_at_critical",
+          "the critical value must be finite and not negative", critical);
+  require(is_open_unit(beta), "noncentrality_at_critical", "beta must lie inside (0, 1)", beta);
+  if (chi_squared_cdf(critical, df) <= beta) return 0.0;
+  return boost::math::non_central_chi_squared::find_non_centrality(df, critical, beta);
+}
+
+double normal_detectable_shift(double alpha, double beta) {
+  require_levels(alpha, beta, "normal_detectable_shift");
+  return normal_upper_quantile(alpha / 2.0) + normal_upper_quantile(beta);
+}
+
+std::int64_t sample_count(double n) {
+  require(!std::isnan(n), "sample_count", "the number of samples is not a number");
+  if (n >= 9e18) return kNoSampleSuffices;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(n)));
+}
+
 std::int64_t pearson_required_n(int df, double alpha, double beta, double tau) {
   require_drift(tau, "pearson_required_n");
-  return ceil_to_count(chi_squared_noncentrality(df, alpha, beta) / (4.0 * tau * tau));
+  return sample_count(chi_squared_noncentrality(df, alpha, beta) / (4.0 * tau * tau));
 }
 
 double pearson_min_detectable(int df, double alpha, double beta, std::int64_t n) {
@@ -84,7 +99,7 @@ std::int64_t dkw_required_n(double alpha, double beta, double distance) {
   require_levels(alpha, beta, "dkw_required_n");
   require_drift(distance, "dkw_required_n");
   const double roots = dkw_root_sum(alpha, beta);
-  return ceil_to_count(roots * roots / (2.0 * distance * distance));
+  return sample_count(roots * roots / (2.0 * distance * distance));
 }
 
 double dkw_min_detectable(double alpha, double beta, std::int64_t n) {
@@ -99,8 +114,7 @@ std::int64_t z_required_n(double alpha, double beta, double mean_variance, doubl
   require(mean_variance >= 0.0 && mean_variance <= 0.25, "z_required_n",
           "the mean of a (1 - a) must lie in [0, 1/4]", mean_variance);
   const double quantiles = normal_upper_quantile(alpha / 2.0) + normal_upper_quantile(beta);
-  return std::max<std::int64_t>(1,
-                                ceil_to_count(quantiles * quantiles * mean_variance / (tau * tau)));
+  return sample_count(quantiles * quantiles * mean_variance / (tau * tau));
 }
 
 }  // namespace specbench::stats

@@ -18,6 +18,15 @@ double chi_squared_cdf(double x, double df);
 
 // Non-centrality lambda with P(chi2_df(lambda) >= critical value at alpha) = 1 - beta.
 double chi_squared_noncentrality(int df, double alpha, double beta);
+// The same for a given critical value >= 0; 0 where the central law reaches it often enough.
+double noncentrality_at_critical(int df, double critical, double beta);
+
+// z_{alpha/2} + z_beta: the shift, in standard deviations, that a two-sided normal test catches
+// with probability >= 1 - beta.
+double normal_detectable_shift(double alpha, double beta);
+
+// ceil(n) as a number of samples, at least 1; kNoSampleSuffices above 9e18. Requires n not NaN.
+std::int64_t sample_count(double n);
 
 // n = ceil(lambda / (4 tau^2)), tau a total variation over the pools: lambda = n sum (o - pi)^2 /
 // pi >= 4 n TV^2.

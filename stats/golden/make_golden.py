@@ -4,8 +4,11 @@
 Nothing here runs in the build. Laws that stats/ evaluates exactly must agree to 1e-12 relative.
 """
 import pathlib
+from decimal import Decimal, getcontext
 from fractions import Fraction
+from math import comb
 
+import numpy as np
 import scipy
 from scipy import optimize, stats
 
@@ -20,6 +23,8 @@ def table(name, struct, rows, comment):
 
 
 def number(x):
+    if isinstance(x, (list, tuple)):
+        return "{" + ", ".join(number(y) for y in x) + "}"
     return str(x) if isinstance(x, int) else repr(float(x))
 
 
@@ -89,6 +94,58 @@ model = [(f"{a}", g, Fraction(1, 4)) for a in ("0.5", "0.6", "0.7", "0.8", "0.9"
 table("kSpeedups", "Speedups", [(float(a), g, float(c), *map(float, speedups(Fraction(a), g, c))) for a, g, c in model],
       "a, g, c, E, E / (1 + g c), E / (1 - c + g c): the article's table at c = .25, in rational arithmetic")
 
+tables = [(2, 3, [480, 310, 210, 505, 260, 240]), (2, 4, [1000, 900, 800, 700, 2000, 1900, 1500, 1300]),
+          (3, 3, [200, 150, 100, 180, 170, 110, 260, 90, 140]), (2, 2, [600, 400, 400, 600])]
+table("kTables", "Table", [(r, c, list(x) + [0] * (9 - r * c), t.statistic, t.pvalue) for r, c, x in tables
+                           for t in [stats.chi2_contingency(np.array(x).reshape(r, c), correction=False)]],
+      "rows, columns, counts, chi2_contingency(correction=False).statistic and .pvalue; every cell expects 50 or more")
+
+fisher = [(3, 10, 7, 12), (0, 5, 5, 5), (1, 1000, 12, 1100), (0, 40, 0, 50), (10, 10, 0, 10), (30, 400, 31, 410), (8, 14, 1, 11),
+          (5, 20, 5, 20), (400, 5000, 510, 5000), (2, 1_000_000, 30, 2_000_000), (90, 100, 100, 300)]
+
+
+def fisher_p(a, m, b, n):
+    weights = [comb(m, x) * comb(n, a + b - x) for x in range(max(0, a + b - n), min(m, a + b) + 1)]
+    p = Fraction(sum(w for w in weights if w <= comb(m, a) * comb(n, b)), sum(weights))
+    assert abs(stats.fisher_exact([[a, m - a], [b, n - b]]).pvalue / p - 1) < 1e-9
+    return p
+
+
+table("kFisher", "FisherTable", [(*x, fisher_p(*x)) for x in fisher],
+      "k_first, n_first, k_second, n_second, two-sided p in rational arithmetic (fisher_exact agrees to 1e-9)")
+
+poisson = [(k, rate) for rate in (0.3, 4.0, 50.0, 900.0)
+           for k in sorted({0, 1, int(rate), int(rate + 3 * rate**0.5), int(rate + 8 * rate**0.5 + 4), max(0, int(rate - 6 * rate**0.5))})]
+table("kPoisson", "Poisson", [(k, rate, stats.poisson.cdf(k, rate), stats.poisson.sf(k - 1, rate)) for k, rate in poisson],
+      "k, rate, poisson.cdf(k), poisson.sf(k - 1)")
+
+
+def ljung_box(n, lags):
+    x = np.array([(7919 * i * i + 104729 * i) % 10007 for i in range(n)]) / 10007.0
+    x = x - x.mean()
+    r = [np.dot(x[k:], x[:-k]) / np.dot(x, x) for k in range(1, lags + 1)]
+    return n * (n + 2) * sum(r[k - 1]**2 / (n - k) for k in range(1, lags + 1))
+
+
+table("kLjungBox", "LjungBox", [(n, lags, ljung_box(n, lags)) for n, lags in ((20, 1), (50, 5), (1000, 1), (1000, 10), (20_000, 20))],
+      "n, lags, n (n + 2) sum r_k^2 / (n - k) of ((7919 i^2 + 104729 i) % 10007) / 10007, i < n")
+
+getcontext().prec = 50
+
+
+def dirichlet_log_e(bins, a, square, modulus):
+    log_e, n = Decimal(0), 0
+    for j in range(bins):
+        for c in range(square * j * j % modulus):
+            log_e += (bins * (Decimal(a) + c) / (bins * Decimal(a) + n)).ln()
+            n += 1
+    return n, log_e
+
+
+table("kDirichlet", "Dirichlet", [(k, a, s, m, *dirichlet_log_e(k, a, s, m))
+                                  for k, a, s, m in ((2, 0.5, 7, 5), (64, 8.0, 7, 23), (64, 0.5, 7, 23), (16, 1.0, 301, 997), (8, 50.0, 71, 61))],
+      "bins, a, s, m, n, log E of counts (s j^2) % m, j < bins, by 50-digit products of the predictive bets")
+
 head = f"""// Written by make_golden.py (SciPy {scipy.__version__}); do not edit. Reference values for the tests of stats/.
 #pragma once
 
@@ -105,6 +162,11 @@ struct KolmogorovFinite {{ double d; std::int64_t n; double upper, lower; }};
 struct ClopperPearson {{ std::int64_t k, n; double alpha, lower, upper; }};
 struct Binomial {{ std::int64_t k, n; double p, lower, upper; }};
 struct CountAndValue {{ std::int64_t k; double value; }};
+struct Table {{ int rows, cols; std::int64_t counts[9]; double statistic, p; }};
+struct FisherTable {{ std::int64_t k_first, n_first, k_second, n_second; double p; }};
+struct Poisson {{ std::int64_t k; double rate, lower, upper; }};
+struct LjungBox {{ int n, lags; double statistic; }};
+struct Dirichlet {{ int bins; double a; int square, modulus; std::int64_t n; double log_e; }};
 struct Speedups {{ double a; int g; double c, tokens, no_reuse, article_reuse; }};
 
 """
