@@ -103,8 +103,8 @@ TEST(Runs, ExactByEnumeration) {
   std::vector<double> p_values;
   p_values.reserve(1 << n);
   for (int sides = 0; sides < 1 << n; ++sides) {
-    std::vector<double> u;
-    for (int i = 0; i < n; ++i) u.push_back((sides >> i) % 2 == 0 ? 0.2 : 0.8);
+    std::vector<double> u(n);
+    for (int i = 0; i < n; ++i) u[static_cast<std::size_t>(i)] = (sides >> i) % 2 == 0 ? 0.2 : 0.8;
     p_values.push_back(runs_test(contract(), u).p_value);
   }
   for (double level : {0.01, 0.05, 0.3}) {

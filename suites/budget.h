@@ -9,11 +9,13 @@
 
 namespace specbench::suites {
 
-inline constexpr double kFamilyAlpha = 1e-6;  ///< false alarm of a whole run
+inline constexpr double kFamilyAlpha = 1e-6;  ///< false alarm of a whole run, at most
 /// Ways to fail of a run at most, fixed before any data are seen. A test has two: a statistic too
 /// large, and one too small to be true.
-inline constexpr int kMaxTests = 2000;
-inline constexpr double kTestAlpha = kFamilyAlpha / kMaxTests;
+inline constexpr int kMaxTests = 4000;
+/// Level of each of the two stages a failure needs (confirm.h): together 1e-6 / kMaxTests^2 a side,
+/// far inside the family's budget.
+inline constexpr double kTestAlpha = 1e-3 / kMaxTests;
 inline constexpr double kBeta = 0.01;  ///< a drift of tau is missed with this probability at most
 
 inline constexpr double kNarrowTau =
@@ -25,7 +27,7 @@ inline constexpr double kBinsTau =
 inline constexpr double kRateTau = 0.01;       ///< acceptance: mean of the accept bits
 inline constexpr double kCertifiedTau = 5e-3;  ///< replay: certified drift of one token
 
-/// A contract at the run's level. `share` is the share of emitted tokens the tested class makes up:
+/// A contract at the level of one stage. `share` is the share of emitted tokens the tested class makes up:
 /// a drift d of the class moves the emitted law by share x d, so the class needs to be known to tau
 /// / share only (at most .999).
 inline stats::Contract contract(std::string id, std::string hypothesis, double tau,

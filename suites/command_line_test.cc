@@ -113,7 +113,21 @@ constexpr Fault kUsageFaults[] = {
     {"--suite latency --batch -1", "--batch is -1"},
     {"--suite latency --threads -1", "--threads is -1"},
     {"--suite latency --seed -1", "'-1' is not a whole number"},
+    {"--suite latency --vary-seed --seed 3", "excludes"},
+    {"--suite latency --logit-bias 5", "'5' is not a token id and a number"},
+    {"--suite latency --logit-bias 5=inf", "--logit-bias is inf"},
+    {"--suite latency --ban x", "'x' is not a token id"},
+    {"--suite latency --repetition-penalty 0", "--repetition-penalty is 0"},
+    {"--suite latency --stop ''", "--stop: is empty"},
+    {"generate --prompt x --ban 4096", "--ban names token 4096; the vocabulary has ids 0 to 4095"},
+    {"generate --prompt x --ban -1", "--ban names token -1"},
+    {"generate --prompt x --logit-bias 9999=1", "--logit-bias names token 9999"},
+    {"generate --prompt x --min-tokens 100", "--min-tokens is 100, more than the 64 tokens"},
     {"--suite lossless --samples nan", "--samples is nan"},
+    {"--suite lossless --alpha 2", "--alpha is 2"},
+    {"--suite lossless --seeds -1", "--seeds is -1"},
+    {"--suite lossless --sequential", "--sequential needs --state"},
+    {"--suite kv --mutant R1", "--mutant is 'R1'"},
     {"--suite latency --max-tokens 5000", "1024 positions"},
     {"--suite latency --max-tokens 2147483647", "--max-tokens is 2147483647"},
     {"--suite latency --protocol article --max-tokens 64", "--protocol article"},
@@ -164,6 +178,20 @@ TEST_F(CommandLine, GenerateGivesIdsAndTextAsJson) {
     EXPECT_NE(std::find(table->columns.begin(), table->columns.end(), column), table->columns.end())
         << column;
   EXPECT_NE(outcome.out.find("It was"), std::string::npos);
+}
+
+TEST_F(CommandLine, AVariedSeedIsPrintedAndRepeatsTheRun) {
+  const Outcome varied =
+      run("generate --prompt 'It was' --max-tokens 12 --threads 1 --vary-seed --out record.json");
+  EXPECT_EQ(varied.exit_code, kPassed) << varied.err;
+  const results::Record record = results::from_json(read("record.json"));
+  const std::size_t at = record.command_line.find("--seed ");
+  ASSERT_NE(at, std::string::npos) << record.command_line;
+  const std::string words = record.command_line.substr(at, record.command_line.find(" --out") - at);
+  EXPECT_NE(varied.err.find("repeat with " + words + "\n"), std::string::npos) << varied.err;
+  const Outcome again = run("generate --prompt 'It was' --max-tokens 12 --threads 1 " + words);
+  EXPECT_EQ(again.out, varied.out);
+  EXPECT_EQ(again.err, "");
 }
 
 TEST_F(CommandLine, OddPromptsAreContinued) {

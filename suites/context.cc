@@ -1,8 +1,10 @@
 #include "suites/context.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "engine/cpu/kernels.h"
 #include "engine/error.h"
@@ -42,6 +44,9 @@ Context open_context(const Options& options, const std::atomic<bool>& stop, Prog
     for (Prompt& prompt : context.prompts) prompt.ids = context.model.encode_prompt(prompt.text);
   }
   progress.clear();
+  if (options.vary_seed)  // said once the inputs are known to be good, whatever comes of the run
+    std::fprintf(stderr, "specbench: --vary-seed drew the seed; repeat with --seed %llu\n",
+                 static_cast<unsigned long long>(options.seed));
   return context;
 }
 
@@ -52,13 +57,15 @@ int longest_sequence(const Context& context, int max_tokens) {
 }
 
 std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length,
-                                              int draft_tokens, bool poison) {
+                                              int draft_tokens, bool poison,
+                                              int (*n_visible)(int pos, int n_held)) {
   engine::BackendOptions options;
   options.n_lanes = batch;
   options.max_length = max_length;
   options.n_slots = std::max(256, batch * (draft_tokens + 1));
   options.n_threads = context.options.threads;
   options.poison = poison;
+  options.n_visible = n_visible;
   auto backend = engine::make_backend(context.options.backend, context.model, options);
   if (backend->name() != context.options.backend)
     throw engine::StateViolation("The backend " + context.options.backend + " was asked for and " +
@@ -78,8 +85,33 @@ engine::DecodeOptions decode_options(const Context& context, std::string_view ve
       verifier.empty() ? std::string_view(context.options.verifier) : verifier, options.sampling);
   options.draft_tokens = context.options.draft_tokens;
   options.seed = context.options.seed;
+  options.stop_texts = context.options.stop_texts;
+  options.tokenizer = &context.model.tokenizer;
   return options;
 }
+
+namespace {
+
+results::Entries describe_processors(const Options& o) {
+  const engine::SamplingParams& s = o.sampling;
+  results::Entries entries = {{"min_tokens", std::int64_t{s.min_tokens}},
+                              {"repetition_penalty", s.repetition_penalty},
+                              {"presence_penalty", s.presence_penalty},
+                              {"frequency_penalty", s.frequency_penalty}};
+  std::vector<std::string> biases, stops;
+  for (const auto& [id, bias] : s.logit_bias) biases.push_back(fmt::format("{}={}", id, bias));
+  for (const std::string& stop : o.stop_texts) stops.push_back('"' + stop + '"');
+  const auto list = [&](const char* key, const auto& items) {
+    if (!items.empty()) entries.emplace_back(key, fmt::format("{}", fmt::join(items, ", ")));
+  };
+  list("logit_bias", biases);
+  list("ban", s.banned);
+  list("stop", stops);
+  if (o.vary_seed) entries.emplace_back("vary_seed", true);
+  return entries;
+}
+
+}  // namespace
 
 results::Record start_record(const Context& context) {
   const Options& o = context.options;
@@ -101,6 +133,8 @@ results::Record start_record(const Context& context) {
                                        {"min_p", o.sampling.min_p},
                                        {"seed", std::to_string(o.seed)}};
     record.options.insert(record.options.end(), decoding.begin(), decoding.end());
+    const results::Entries processors = describe_processors(o);
+    record.options.insert(record.options.end(), processors.begin(), processors.end());
   }
   const harness::Environment environment = harness::capture_environment();
   record.started_utc = environment.date_utc;

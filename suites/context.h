@@ -46,9 +46,10 @@ inline constexpr bool kPoisonByDefault = true;
 #endif
 
 /// The named backend, asserted to be the one that runs. batch lanes, sequences up to max_length,
-/// draft_tokens drafts a round.
+/// draft_tokens drafts a round. n_visible: see engine::BackendOptions.
 std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length,
-                                              int draft_tokens, bool poison = kPoisonByDefault);
+                                              int draft_tokens, bool poison = kPoisonByDefault,
+                                              int (*n_visible)(int pos, int n_held) = nullptr);
 
 std::unique_ptr<engine::Drafter> open_drafter(const Context& context);
 

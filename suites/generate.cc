@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "engine/error.h"
 #include "engine/model/utf8.h"
+#include "engine/stop_texts.h"
 #include "suites/tally.h"
 
 namespace specbench::suites {
@@ -45,17 +47,24 @@ const char* stop_name(engine::StopReason stop) {
       return "eos";
     case engine::StopReason::kMaxTokens:
       return "max_tokens";
+    case engine::StopReason::kStopText:
+      return "stop";
     case engine::StopReason::kNone:
       break;
   }
   return "interrupted";
 }
 
-/// The ids whose text is shown: without the EOS that ended it.
-std::vector<engine::TokenId> shown_ids(const engine::Completion& completion) {
-  std::vector<engine::TokenId> ids = completion.tokens;
-  if (completion.stop == engine::StopReason::kEos) ids.pop_back();
-  return ids;
+/// The text without what ended it: an EOS, or the stop string that the last token completes.
+std::string shown_text(const engine::Completion& completion, const engine::DecodeOptions& options) {
+  const std::span<const engine::TokenId> ids = completion.tokens;
+  if (ids.empty()) return {};
+  const std::string before = engine::text_of(ids.first(ids.size() - 1), *options.tokenizer);
+  if (completion.stop == engine::StopReason::kEos) return before;
+  std::string text = before + engine::text_of(ids.last(1), *options.tokenizer);
+  if (completion.stop == engine::StopReason::kStopText)
+    text.resize(engine::first_stop(text, options.stop_texts, before.size()));
+  return text;
 }
 
 }  // namespace
@@ -63,6 +72,10 @@ std::vector<engine::TokenId> shown_ids(const engine::Completion& completion) {
 void run_generate(const Context& context, results::Record& record) {
   const int max_tokens =
       context.options.max_tokens > 0 ? context.options.max_tokens : kDefaultTokens;
+  if (context.options.sampling.min_tokens > max_tokens)
+    throw engine::InputError(fmt::format(
+        "--min-tokens is {}, more than the {} tokens generate emits; give --max-tokens.",
+        context.options.sampling.min_tokens, max_tokens));
   const engine::DecodeOptions options = decode_options(context);
   const engine::Request request{0, context.model.encode_prompt(context.options.prompt), max_tokens};
   const auto backend = open_backend(
@@ -78,7 +91,7 @@ void run_generate(const Context& context, results::Record& record) {
                            {"request", "prompt", "prompt_ids", "text", "ids", "stop"},
                            {{std::int64_t{request.id}, readable(context.options.prompt),
                              fmt::format("{}", fmt::join(request.prompt, " ")),
-                             readable(context.model.tokenizer.decode(shown_ids(completion))),
+                             readable(shown_text(completion, options)),
                              fmt::format("{}", fmt::join(completion.tokens, " ")),
                              std::string(stop_name(completion.stop))}}});
   report_acceptance(tally, record);

@@ -72,6 +72,73 @@ TEST(Generate, StopsAtEosAndShowsTheTextWithoutIt) {
   EXPECT_EQ(cell(record, "text").find("<|end_of_text|>"), std::string::npos);
 }
 
+// Greedily the model goes on with ", and it is not to be done. I am sure I am not in the least."
+TEST(Generate, CutsTheTextBeforeAStopStringAndKeepsTheIds) {
+  const struct {
+    std::vector<std::string> stops;
+    const char* text;
+    const char* last_id;
+  } cases[] = {
+      {{"n the l"}, ", and it is not to be done. I am sure I am not i", " 1085"},  // "least"
+      {{"not to"}, ", and it is ", " 272"},                                        // " to"
+      {{"sure", "is no"}, ", and it ", " 313"},
+      {{"and"}, ", ", " 282"},
+      {{","}, "", "44"}};
+  for (const char* drafter : {"layer-skip", "null"})
+    for (const auto& c : cases) {
+      Options options = generate_options("It is a truth");
+      options.drafter = drafter;
+      options.draft_tokens = 5;
+      options.stop_texts = c.stops;
+      const results::Record record = run_command(options, kGoOn);
+      EXPECT_EQ(record.exit_code, 0) << record.verdict;
+      EXPECT_EQ(cell(record, "stop"), "stop") << c.stops[0];
+      EXPECT_EQ(cell(record, "text"), c.text);
+      EXPECT_TRUE(cell(record, "ids").ends_with(c.last_id)) << cell(record, "ids");
+    }
+}
+
+// The stop string that was ignored is not what the text is cut at.
+TEST(Generate, KeepsStopStringsFromBeforeMinTokens) {
+  Options options = generate_options("It is a truth");
+  options.stop_texts = {" not"};
+  options.sampling.min_tokens = 8;
+  EXPECT_EQ(cell(run_command(options, kGoOn), "text"),
+            ", and it is not to be done. I am sure I am");
+  options.sampling.min_tokens = 40;
+  options.max_tokens = 40;
+  options.stop_texts = {","};
+  const results::Record record = run_command(options, kGoOn);
+  EXPECT_EQ(cell(record, "stop"), "max_tokens");
+  EXPECT_EQ(cell(record, "text").substr(0, 5), ", and");
+}
+
+TEST(Generate, ProcessorsActAndAreRecorded) {
+  Options options = generate_options("It is a truth");
+  options.sampling.banned = {44};  // ","
+  options.sampling.logit_bias = {{46, -2.5}, {10, 1}};
+  options.sampling.min_tokens = 7;
+  options.sampling.repetition_penalty = 1.25;
+  options.stop_texts = {"zz", "q z"};
+  const results::Record record = run_command(options, kGoOn);
+  EXPECT_EQ(cell(record, "text").find(','), std::string::npos);
+  const auto option = [&](const std::string& name) -> results::Value {
+    for (const auto& [key, value] : record.options)
+      if (key == name) return value;
+    return {};
+  };
+  EXPECT_EQ(option("ban"), results::Value(std::string("44")));
+  EXPECT_EQ(option("logit_bias"), results::Value(std::string("46=-2.5, 10=1")));
+  EXPECT_EQ(option("stop"), results::Value(std::string(R"("zz", "q z")")));
+  EXPECT_EQ(option("min_tokens"), results::Value(std::int64_t{7}));
+  EXPECT_EQ(option("repetition_penalty"), results::Value(1.25));
+  EXPECT_EQ(option("presence_penalty"), results::Value(0.0));
+  EXPECT_EQ(option("frequency_penalty"), results::Value(0.0));
+  const results::Record plain = run_command(generate_options("It was"), kGoOn);
+  for (const auto& [key, value] : plain.options)
+    EXPECT_TRUE(key != "ban" && key != "logit_bias" && key != "stop" && key != "vary_seed") << key;
+}
+
 TEST(Generate, BytesThatAreNotUtf8NeverReachTheRecord) {
   const results::Record record = run_command(generate_options("caf\xc3"), kGoOn);
   EXPECT_EQ(cell(record, "prompt"), "caf\xef\xbf\xbd");
@@ -87,6 +154,9 @@ TEST(Generate, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(run_command(options, kGoOn), engine::InputError);
   options = generate_options("It was");
   options.draft_layers = 13;
+  EXPECT_THROW(run_command(options, kGoOn), engine::InputError);
+  options = generate_options("It was");
+  options.sampling.min_tokens = 49;
   EXPECT_THROW(run_command(options, kGoOn), engine::InputError);
 }
 

@@ -1,20 +1,20 @@
-// Is speculative decoding lossless? Narrow laws through the rule itself, equality where equality
-// must hold, real generations against their own laws, and the state of every round; then one
-// verdict with its power.
+// The lossless suite: proves that speculative decoding emits the target's law, or shows where it
+// does not, and says how small a drift it could have seen.
 #pragma once
 
-#include "engine/decode.h"
 #include "results/record.h"
 #include "stats/contract.h"
 #include "suites/context.h"
+#include "suites/faults.h"
 
 namespace specbench::suites {
 
-/// `steps` replaces parts of the engine's round: a test plants a fault with it. The product passes
-/// the default.
-void run_lossless(const Context& context, results::Record& record, const engine::Steps& steps = {});
+/// Runs the battery, decides and fills the record. `faults` plants a fault, for the tests of this
+/// suite; where the options name a mutant, that one is planted. Exit codes in the record: 0 proved,
+/// 1 refuted, 2 undecided. Throws engine::InputError for a mutant that does not exist.
+void run_lossless(const Context& context, results::Record& record, const Faults& faults = {});
 
-/// Adds a test's row to the record.
+/// A test as the record keeps it.
 void add_test(results::Record& record, const stats::TestResult& result);
 
 }  // namespace specbench::suites

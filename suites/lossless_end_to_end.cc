@@ -1,8 +1,9 @@
 #include "suites/lossless_end_to_end.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "engine/coins.h"
 #include "engine/error.h"
@@ -14,87 +15,64 @@
 namespace specbench::suites {
 
 using engine::Purpose;
+using results::CheckStatus;
 
 namespace {
 
-constexpr int kTokensPerRequest = 96;
-constexpr int kDefaultBatch = 64;
 constexpr std::size_t kRequestsPerWave = 2048;
 constexpr double kForcedWanted = 60'000;  // tokens whose laws are recomputed, at least
+constexpr std::uint32_t kScoreEvery = 4;  // logarithms over the vocabulary are dear
+constexpr double kScoreTau = 0.05;        // mean log-score, in standard deviations of one token
+constexpr int kIdentityEvery = 32;
+constexpr double kIdentityLimit = 2e-6;  // L1, LOSSLESS T0
 
-std::uint64_t hash_law(const engine::Law& law) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto mix = [&](double value) {
-    std::uint64_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    hash = (hash ^ bits) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 29;
-  };
-  mix(static_cast<double>(law.point));
-  if (!law.is_point())
-    for (int id = 0; id < law.n_ids; ++id) mix(law.weights[id]);
-  mix(law.total);
-  return hash;
-}
-
-bool has_class_laws(const engine::Verifier& verifier) {
-  return verifier.name == std::string_view("token");
+double keep_every(const Generation& generation) {
+  return std::clamp(static_cast<double>(generation.n_tokens) / kForcedWanted, 1.0, 16.0);
 }
 
 }  // namespace
 
-EndToEnd::EndToEnd(const Context& context, const engine::Verifier& verifier, std::int64_t n_wanted)
-    : context_(context),
-      verifier_(verifier),
-      n_wanted_(n_wanted),
-      keep_every_(std::clamp(static_cast<double>(n_wanted) / kForcedWanted, 1.0, 16.0)),
+EndToEnd::EndToEnd(const Context& context, const Generation& generation, const Faults& faults)
+    : forced(context, generation, keep_every(generation)),
+      context_(context),
+      generation_(generation),
+      faults_(faults),
       row_(context.model.config.vocab_size),
-      streams_(kClasses, std::vector<Stream>(kOrders)) {}
+      streams_(kClasses, std::vector<Stream>(kOrders)),
+      residual_weights_(
+          static_cast<std::size_t>(engine::padded_size(context.model.config.vocab_size))),
+      residual_sums_(static_cast<std::size_t>(engine::n_chunks(context.model.config.vocab_size))) {
+  if (generation.name != "real" || generation.sampling.is_greedy()) return;
+  const std::uint64_t seed = generation.seed;
+  ledger_.emplace(*generation.verifier, [seed](std::uint32_t) { return seed; });
+  independence_.emplace(*generation.verifier, seed, row_.n_ids(), generation.max_tokens);
+}
 
-bool EndToEnd::is_cancelled() { return n_emitted - n_requests >= n_wanted_ || *context_.stop; }
+bool EndToEnd::has_class_laws() const { return generation_.verifier->name == "token"; }
 
-// Chosen by a coin of its own, so that the choice lines up with no prompt and no lane.
-bool EndToEnd::is_kept(std::uint32_t request) const {
-  return engine::uniform({context_.options.seed, request, 0, 0, Purpose::kVerification, 1}) *
-             keep_every_ <
-         1.0;
+bool EndToEnd::is_cancelled() {
+  return n_emitted - n_requests >= generation_.n_tokens || *context_.stop;
 }
 
 void EndToEnd::prefill(const engine::Prefill& prefill) {
   Tally::prefill(prefill);
   const engine::Round first = round_of(prefill);
   note_token(first, 0);
-  replay_round(first, verifier_, context_.options.seed, replay_);
-  if (!is_kept(prefill.request) || prefill.stop != engine::StopReason::kNone) return;
-  const Prompt& prompt = context_.prompts[prefill.request % context_.prompts.size()];
-  kept_.push_back({prefill.request, prompt.ids, {hash_law(*prefill.law)}, false});
-  kept_.back().tokens.push_back(prefill.token);
-}
-
-EndToEnd::Kept* EndToEnd::find_kept(std::uint32_t request) {
-  const auto at = std::find_if(kept_.rbegin(), kept_.rend(),
-                               [&](const Kept& k) { return k.request == request; });
-  return at == kept_.rend() ? nullptr : &*at;
-}
-
-void EndToEnd::keep(const engine::Round& round) {
-  if (!is_kept(round.request)) return;
-  Kept* kept = find_kept(round.request);
-  if (kept == nullptr) return;
-  for (std::size_t i = 0; i < round.emitted.size(); ++i) {
-    kept->tokens.push_back(round.emitted[i]);
-    kept->law_hashes.push_back(hash_law(round.proposal.target_laws[i]));
-  }
-  kept->is_whole = round.stop != engine::StopReason::kNone;
+  replay_round(first, *generation_.verifier, generation_.seed, replay_, faults_.oracle);
+  if (ledger_) ledger_->note(prefill);
+  forced.prefill(prefill);
 }
 
 void EndToEnd::round(const engine::Round& round) {
   Tally::round(round);
   for (std::size_t i = 0; i < round.emitted.size(); ++i) note_token(round, i);
-  replay_round(round, verifier_, context_.options.seed, replay_);
-  keep(round);
-  context_.progress->show("lossless: real generations", static_cast<double>(n_emitted),
-                          static_cast<double>(n_wanted_));
+  replay_round(round, *generation_.verifier, generation_.seed, replay_, faults_.oracle);
+  if (ledger_) ledger_->note(round);
+  if (independence_) independence_->note_round(round);
+  if (has_class_laws() && n_rounds % kIdentityEvery == 0) note_identity(round);
+  forced.round(round);
+  context_.progress->show("lossless: " + generation_.name, static_cast<double>(n_emitted),
+                          static_cast<double>(generation_.n_tokens));
 }
 
 // The order p/q needs a draft: without one it says nothing.
@@ -112,159 +90,240 @@ void EndToEnd::note_pits(OutcomeClass outcome, const std::array<double, kOrders>
 // One emitted token: held against the target's law, and, under the token rule, against the law of
 // its class. The first token of a request (round -1) belongs to no class.
 void EndToEnd::note_token(const engine::Round& round, std::size_t i) {
+  if (round.proposal.target_laws[i].is_point()) return;  // a greedy request draws nothing
   const bool is_judged = i < round.proposal.drafted.size();
   row_.load(round.proposal.target_laws[i], is_judged ? &round.proposal.draft_laws[i] : nullptr);
   const auto pos = static_cast<std::uint32_t>(round.first_pos) + static_cast<std::uint32_t>(i);
   const auto coins =
-      engine::coin_words({context_.options.seed, round.request, 0, pos, Purpose::kVerification, 0});
+      engine::coin_words({generation_.seed, round.request, 0, pos, Purpose::kVerification, 0});
   const auto all =
       row_.pit(round.emitted[i], OutcomeLaw::kTarget, engine::uniform_of_word(coins[0]));
   note_pits(OutcomeClass::kAll, all);
+  if (generation_.evidence != nullptr && !std::isnan(all[0]))
+    generation_.evidence->add_pit(
+        all[static_cast<std::size_t>(row_.has_draft() ? Order::kRatio : Order::kTarget)]);
+  if (independence_) independence_->note_token(round, i, row_);
+  if (pos % kScoreEvery == 0) note_score(round.emitted[i]);
   if (round.index < 0) return;
-  if (positions_.size() <= i) positions_.resize(i + 1);
-  if (!std::isnan(all[0])) positions_[i].add(all[0]);
-  if (!has_class_laws(verifier_)) return;
-  if (!is_judged) return note_pits(OutcomeClass::kBonus, all);
+  // Under the block rule a position is reached because of what comes behind it: no law of its own.
+  if (generation_.verifier->name != "block") {
+    if (positions_.size() <= i) positions_.resize(i + 1);
+    if (!std::isnan(all[0])) positions_[i].add(all[0]);
+  }
   const bool is_accepted = static_cast<int>(i) < round.n_accepted;
+  if (is_judged) note_bit(round, i, is_accepted);
+  if (!is_judged && (has_class_laws() || generation_.verifier->name == "block"))
+    return note_pits(OutcomeClass::kBonus, all);
+  if (!has_class_laws()) return;
   note_pits(is_accepted ? OutcomeClass::kAccepted : OutcomeClass::kRejected,
             row_.pit(round.emitted[i], is_accepted ? OutcomeLaw::kAccepted : OutcomeLaw::kResidual,
                      engine::uniform_of_word(coins[1])));
-  note_bit(round.proposal.drafted[i], i, is_accepted);
 }
 
-void EndToEnd::note_bit(engine::TokenId drafted, std::size_t i, bool is_accepted) {
+// Token rule: min(1, p/q) of the drafted token, and sum min(p, q) of the row. One-hot rule: p of
+// the drafted token. The others judge by no probability of one position.
+void EndToEnd::note_bit(const engine::Round& round, std::size_t i, bool is_accepted) {
   if (bits_.size() <= i) bits_.resize(i + 1);
-  const double a = std::min(1.0, row_.target(drafted) / row_.draft(drafted));
+  const engine::TokenId drafted = round.proposal.drafted[i];
+  double a = row_.target(drafted);
+  if (has_class_laws()) {
+    a = std::min(1.0, row_.target(drafted) / row_.draft(drafted));
+    rate_bits_.add(is_accepted, row_.overlap());
+  } else if (generation_.verifier->name != "one-hot") {
+    return;
+  }
   bits_[i].add(is_accepted, a);
   all_bits_.add(is_accepted, a);
-  rate_bits_.add(is_accepted, row_.overlap());
 }
 
-void EndToEnd::check_kept_sequences(engine::Backend& backend) {
-  const int n_ids = context_.model.config.vocab_size;
-  engine::LawBuffer buffer(1, n_ids);
-  std::vector<float> logits;
-  std::vector<engine::Row> rows;
-  for (const Kept& kept : kept_) {
-    if (!kept.is_whole) continue;
-    // All rows of the sequence in one packed pass: the same numbers, by a path that knows no
-    // rounds.
-    rows.clear();
-    for (int pos = 0; pos + 1 < static_cast<int>(kept.tokens.size()); ++pos)
-      rows.push_back({0, pos, kept.tokens[static_cast<std::size_t>(pos)], pos});
-    backend.reset(0, kept.request);
-    backend.forward(rows, 0, context_.model.config.n_layers);
-    const std::size_t first = rows.size() - kept.law_hashes.size();
-    logits.resize(kept.law_hashes.size() * static_cast<std::size_t>(n_ids));
-    backend.logits(std::span(rows).subspan(first), logits.data());
-    for (std::size_t i = 0; i < kept.law_hashes.size(); ++i) {
-      const engine::Law law =
-          engine::make_law(logits.data() + i * static_cast<std::size_t>(n_ids), n_ids,
-                           context_.options.sampling, buffer.weights(0), buffer.chunk_sums(0));
-      ++n_forced_;
-      n_forced_mismatches_ += hash_law(law) == kept.law_hashes[i] ? 0 : 1;
-    }
+// log p of the token against its mean under p: a law too sharp or too flat shows at once.
+void EndToEnd::note_score(engine::TokenId token) {
+  double mean = 0.0, square = 0.0, cube = 0.0;
+  for (engine::TokenId id = 0; id < row_.n_ids(); ++id) {
+    const double p = row_.target(id);
+    if (!(p > 0.0)) continue;
+    const double score = -engine::minus_log_fixed(p);
+    mean += p * score;
+    square += p * score * score;
+    cube += p * score * score * score;
   }
-  kept_.clear();
+  if (!(row_.target(token) > 0.0)) return;
+  ++n_scores_;
+  score_excess_ += -engine::minus_log_fixed(row_.target(token)) - mean;
+  score_variance_ += std::max(0.0, square - mean * mean);
+  score_third_ += cube - 3.0 * mean * square + 2.0 * mean * mean * mean;
 }
 
-void EndToEnd::test_stream(std::size_t c, std::size_t o, double n_all,
+// q a + (1 - A) r = p for every id of the first row, r by the rule's own residual law.
+void EndToEnd::note_identity(const engine::Round& round) {
+  if (round.n_drafted() == 0 || round.proposal.target_laws[0].is_point()) return;
+  const engine::Law& target = round.proposal.target_laws[0];
+  const engine::Law& draft = round.proposal.draft_laws[0];
+  const engine::Law residual =
+      engine::residual_law(target, draft, {residual_weights_.data(), residual_sums_.data()});
+  double rest = 1.0;
+  for (engine::TokenId id = 0; id < target.n_ids; ++id)
+    rest -= std::min(target.prob(id), draft.prob(id));
+  double error = 0.0;
+  for (engine::TokenId id = 0; id < target.n_ids; ++id) {
+    const double r = residual.total > 0.0 ? residual.prob(id) : 0.0;
+    error += std::fabs(std::min(target.prob(id), draft.prob(id)) + rest * r - target.prob(id));
+  }
+  ++n_identities_;
+  worst_identity_ = std::max(worst_identity_, error);
+}
+
+stats::Contract EndToEnd::contract_of(const std::string& id, const std::string& what, double tau,
+                                      double share) const {
+  return contract(generation_.name + "." + id, what, tau * generation_.tau_factor, share);
+}
+
+void EndToEnd::test_stream(std::size_t c, std::size_t o,
                            std::vector<stats::TestResult>& tests) const {
   const Stream& stream = streams_[c][o];
-  const std::string id = std::string("real.") + kClassNames[c] + "." + kOrderNames[o];
+  const std::string id = std::string(kClassNames[c]) + "." + kOrderNames[o];
   const std::string law =
       std::string(kClassNames[c]) + " tokens have their own law, in order of " + kOrderNames[o];
-  if (stream.n_impossible > 0) {
+  if (stream.n_impossible > 0)
     tests.push_back(stats::fail_forbidden(
-        contract(id + ".support", law, kDistanceTau), count_of(stream.n_impossible),
+        contract_of(id + ".support", law, kDistanceTau, 1.0), count_of(stream.n_impossible),
         std::to_string(stream.n_impossible) + " tokens came though their law excludes them."));
-  }
   // A class too rare to move the emitted law by tau needs no more than that.
-  const double share = static_cast<double>(stream.pit.n()) / n_all;
-  if (share < kDistanceTau) return;
+  const double share = static_cast<double>(stream.pit.n()) / static_cast<double>(n_emitted);
+  if (share < kDistanceTau * generation_.tau_factor) return;
   tests.push_back(
-      stats::ks_uniform_test(contract(id + ".ks", law, kDistanceTau, share), stream.pit));
-  tests.push_back(stats::pearson_uniform_test(contract(id + ".chi2", law, kBinsTau, share),
+      stats::ks_uniform_test(contract_of(id + ".ks", law, kDistanceTau, share), stream.pit));
+  tests.push_back(stats::pearson_uniform_test(contract_of(id + ".chi2", law, kBinsTau, share),
                                               stream.pit.bin_counts()));
 }
 
-std::vector<stats::TestResult> EndToEnd::results() const {
+void EndToEnd::test_bits(const std::string& id, const std::string& what,
+                         const stats::AcceptBits& bits,
+                         std::vector<stats::TestResult>& tests) const {
+  const double share = static_cast<double>(bits.n()) / static_cast<double>(n_emitted);
+  const bool is_certain = !(bits.variance() > 0.0) && bits.n_impossible() == 0;
+  if (is_certain || (share < kRateTau * generation_.tau_factor && bits.n_impossible() == 0)) return;
+  tests.push_back(stats::z_test(contract_of(id, what, kRateTau, share), bits));
+}
+
+void EndToEnd::test_score(std::vector<stats::TestResult>& tests) const {
+  if (n_scores_ == 0 || !(score_variance_ > 0.0)) return;
+  stats::Evidence evidence;
+  evidence.statistic_name = "Z of the log-score";
+  evidence.n = n_scores_;
+  evidence.statistic = score_excess_ / std::sqrt(score_variance_);
+  evidence.p_value =
+      stats::z_two_sided_p(evidence.statistic, score_third_ / std::pow(score_variance_, 1.5));
+  // In units of one token's standard deviation the mean of n has 1 / sqrt(n).
+  const stats::Contract terms = contract_of(
+      "log-score", "tokens are as likely as their laws say, on average", kScoreTau, 1.0);
+  evidence.min_detectable = stats::z_min_detectable(terms.alpha(), terms.beta(),
+                                                    static_cast<double>(n_scores_), n_scores_);
+  evidence.drift_kind = "mean log-score, in standard deviations";
+  evidence.required_n = static_cast<std::int64_t>(std::ceil(
+      static_cast<double>(n_scores_) * std::pow(evidence.min_detectable / terms.tau(), 2.0)));
+  tests.push_back(stats::decide(terms, evidence));
+}
+
+std::vector<stats::TestResult> EndToEnd::tests() const {
   std::vector<stats::TestResult> tests;
-  const double n_all = static_cast<double>(n_emitted);
+  if (n_emitted == 0) return tests;
   for (std::size_t c = 0; c < kClasses; ++c)
-    for (std::size_t o = 0; o < kOrders; ++o) test_stream(c, o, n_all, tests);
+    for (std::size_t o = 0; o < kOrders; ++o) test_stream(c, o, tests);
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    const double share = static_cast<double>(positions_[i].n()) / n_all;
-    if (share < kDistanceTau) continue;
+    const double share = static_cast<double>(positions_[i].n()) / static_cast<double>(n_emitted);
+    if (share < kDistanceTau * generation_.tau_factor) continue;
     tests.push_back(stats::ks_uniform_test(
-        contract("real.position[" + std::to_string(i) + "].ks",
-                 "token " + std::to_string(i) + " of a round has the target's law", kDistanceTau,
-                 share),
+        contract_of("position[" + std::to_string(i) + "].ks",
+                    "token " + std::to_string(i) + " of a round has the target's law", kDistanceTau,
+                    share),
         positions_[i]));
   }
-  const auto bits = [&](const std::string& id, const std::string& what,
-                        const stats::AcceptBits& accept_bits) {
-    const double share = static_cast<double>(accept_bits.n()) / n_all;
-    const bool is_certain = !(accept_bits.variance() > 0.0) && accept_bits.n_impossible() == 0;
-    if (is_certain || (share < kRateTau && accept_bits.n_impossible() == 0)) return;
-    tests.push_back(stats::z_test(contract("real." + id, what, kRateTau, share), accept_bits));
-  };
-  bits("accept-bit", "a drafted token stands with probability min(1, p/q)", all_bits_);
-  bits("acceptance-rate", "acceptance follows sum min(p, q) of the rows", rate_bits_);
+  test_bits("accept-bit", "a drafted token stands with the rule's probability", all_bits_, tests);
+  test_bits("acceptance-rate", "acceptance follows sum min(p, q) of the rows", rate_bits_, tests);
   for (std::size_t i = 0; i < bits_.size(); ++i)
-    bits("accept-bit[" + std::to_string(i) + "]", "the same at position " + std::to_string(i),
-         bits_[i]);
+    test_bits("accept-bit[" + std::to_string(i) + "]", "the same at position " + std::to_string(i),
+              bits_[i], tests);
+  test_score(tests);
+  if (independence_)
+    for (stats::TestResult& test : independence_->results()) tests.push_back(std::move(test));
   return tests;
 }
 
-void EndToEnd::certify(results::Record& record) {
-  // Shares of the run's error budget for the three bounds; their sum bounds the drift of one
-  // emitted token.
-  struct Part {
-    const char* id;
-    const char* what;
-    std::int64_t k, n;
-    double per_token;  // events a token can suffer
-  };
+/// A comparison token by token, and what one event of it can do to the emitted law.
+struct EndToEnd::ReplayPart {
+  const char* id;
+  const char* what;
+  std::int64_t k, n;
+  double per_token;  ///< events a token can suffer
+  std::string first;
+};
+
+std::vector<EndToEnd::ReplayPart> EndToEnd::replay_parts() const {
   const double tokens = static_cast<double>(std::max<std::int64_t>(1, replay_.n_tokens));
-  const Part parts[] = {
+  return {
       {"replay.draft", "drafted ids equal a redraw from their reported law",
        replay_.n_draft_mismatches, replay_.n_drafted,
-       static_cast<double>(replay_.n_drafted) / tokens},
+       static_cast<double>(replay_.n_drafted) / tokens, replay_.first_mismatch},
       {"replay.decision", "decisions and final ids equal the replay's", replay_.n_round_mismatches,
-       replay_.n_rounds, static_cast<double>(replay_.n_rounds) / tokens},
-      {"replay.law", "target laws equal a teacher-forced pass bit for bit", n_forced_mismatches_,
-       n_forced_, 1.0}};
-  double total = 0.0;
-  bool is_whole = true;
-  for (const Part& part : parts) {
-    if (part.n == 0 && std::string_view(part.id) == "replay.draft" && replay_.n_drafted == 0)
-      continue;  // nothing was drafted
-    if (part.n == 0) {
-      is_whole = false;
-      continue;
-    }
-    total += part.per_token * stats::clopper_pearson_upper(part.k, part.n, kFamilyAlpha / 3);
-    const bool is_equal = part.k == 0;
-    record.checks.push_back(
-        {part.id, is_equal ? results::CheckStatus::kPassed : results::CheckStatus::kFailed,
-         std::string(part.what) + ": " + std::to_string(part.k) + " mismatches in " +
-             std::to_string(part.n) + "." +
-             (is_equal || std::string_view(part.id) == "replay.law"
-                  ? ""
-                  : " First: " + replay_.first_mismatch)});
+       replay_.n_rounds, static_cast<double>(replay_.n_rounds) / tokens, replay_.first_mismatch},
+      {"replay.law", "target laws equal a teacher-forced pass bit for bit", forced.n_mismatches(),
+       forced.n_laws(), 1.0, forced.first_mismatch()}};
+}
+
+std::vector<results::Check> EndToEnd::checks() const {
+  std::vector<results::Check> checks;
+  for (const ReplayPart& part : replay_parts()) {
+    if (part.n == 0) continue;
+    checks.push_back({generation_.name + "." + part.id,
+                      part.k == 0 ? CheckStatus::kPassed : CheckStatus::kFailed,
+                      fmt::format("{}: {} mismatches in {}.{}", part.what, part.k, part.n,
+                                  part.k == 0 ? "" : " First: " + part.first)});
   }
-  if (is_whole) certified_tv_ = std::min(1.0, total);
+  if (ledger_)
+    for (results::Check& check : ledger_->checks()) checks.push_back(std::move(check));
+  if (n_identities_ > 0)
+    checks.push_back(
+        {generation_.name + ".identity",
+         worst_identity_ <= kIdentityLimit ? CheckStatus::kPassed : CheckStatus::kFailed,
+         fmt::format(
+             "min(p, q) + (1 - A) r = p on {} real rows: L1 at most {:.1e}, {:.0e} allowed.",
+             n_identities_, worst_identity_, kIdentityLimit)});
+  return checks;
+}
+
+std::optional<double> EndToEnd::certified_tv() const {
+  // Each part gets its share of the run's error; the sum bounds the drift of one emitted token.
+  double total = 0.0;
+  for (const ReplayPart& part : replay_parts()) {
+    const bool drafted_nothing = part.n == 0 && std::string_view(part.id) == "replay.draft";
+    if (drafted_nothing) continue;
+    if (part.n == 0) return std::nullopt;
+    total += part.per_token * stats::clopper_pearson_upper(part.k, part.n, kFamilyAlpha / 3);
+  }
+  return std::min(1.0, total);
 }
 
 namespace {
 
+engine::DecodeOptions decode_options_of(const Context& context, const Generation& generation,
+                                        const Faults& faults) {
+  engine::DecodeOptions options = decode_options(context);
+  options.sampling = generation.sampling;
+  options.verifier = generation.verifier;
+  options.draft_tokens = generation.draft_tokens;
+  options.seed = generation.seed;
+  options.steps = faults.steps;
+  return options;
+}
+
 /// Decodes waves of requests over the prompts until enough tokens were seen, or none come any more.
-std::vector<engine::Completion> decode_waves(const Context& context,
-                                             const engine::DecodeOptions& options, int batch,
-                                             int max_tokens, EndToEnd& rounds) {
-  const int length = longest_sequence(context, max_tokens);
-  const auto backend = open_backend(context, batch, length, options.draft_tokens);
+std::vector<engine::Completion> decode_waves(const Context& context, const Generation& generation,
+                                             const engine::DecodeOptions& options,
+                                             const Faults& faults, EndToEnd& rounds) {
+  const int length = longest_sequence(context, generation.max_tokens);
+  const auto backend = open_backend(context, generation.batch, length, options.draft_tokens,
+                                    kPoisonByDefault, faults.n_visible);
   const auto forcing = open_backend(context, 1, length, length);
   const auto drafter = open_drafter(context);
   std::vector<engine::Completion> returned;
@@ -275,62 +334,47 @@ std::vector<engine::Completion> decode_waves(const Context& context,
   while (!rounds.is_cancelled() && rounds.n_rounds > n_before && !(is_greedy && next > 0)) {
     n_before = rounds.n_rounds;
     std::vector<engine::Request> wave;
-    for (std::size_t i = 0; i < wave_size; ++i, ++next)
-      wave.push_back({next, context.prompts[next % context.prompts.size()].ids, max_tokens});
+    for (std::size_t i = 0; i < wave_size; ++i)
+      wave.push_back(request_of(context, generation, next++));
     for (engine::Completion& completion :
          engine::decode_speculative(*backend, *drafter, wave, options, rounds))
       returned.push_back(std::move(completion));
-    rounds.check_kept_sequences(*forcing);
+    rounds.forced.check(*forcing);
   }
   return returned;
 }
 
 }  // namespace
 
-int end_to_end_tokens(const Context& context) {
-  const Options& o = context.options;
-  const int max_tokens = o.max_tokens > 0 ? o.max_tokens : kTokensPerRequest;
-  if (max_tokens < 2)
-    throw engine::InputError(
-        "--max-tokens is 1; the lossless suite needs at least 2, since the first token belongs to "
-        "the prefill.");
-  const int longest = longest_sequence(context, max_tokens);
-  if (longest > context.model.config.max_positions)
-    throw engine::InputError("A prompt with " + std::to_string(max_tokens) + " tokens more has " +
-                             std::to_string(longest) + " positions; " + context.model.name +
-                             " has " + std::to_string(context.model.config.max_positions) +
-                             ", so lower --max-tokens.");
-  return max_tokens;
-}
-
-void test_end_to_end(const Context& context, std::int64_t n_samples, const engine::Steps& steps,
-                     results::Record& record, std::vector<stats::TestResult>& tests) {
-  engine::DecodeOptions options = decode_options(context);
-  options.steps = steps;
-  const Options& o = context.options;
-  const int max_tokens = end_to_end_tokens(context);
-  const int batch = o.batch > 0 ? o.batch : kDefaultBatch;
-  record.options.emplace_back("batch", std::int64_t{batch});
-  record.options.emplace_back("max_tokens", std::int64_t{max_tokens});
-  // Greedy texts do not vary: one wave, each prompt once, is all there is to see.
-  if (o.sampling.is_greedy())
-    n_samples = static_cast<std::int64_t>(context.prompts.size()) * max_tokens;
-  EndToEnd rounds(context, *options.verifier, n_samples);
-  const auto returned = decode_waves(context, options, batch, max_tokens, rounds);
-  if (!o.sampling.is_greedy())  // a point mass needs no statistics
-    for (const stats::TestResult& result : rounds.results()) tests.push_back(result);
-  rounds.certify(record);
-  for (results::Check& check : check_identities(rounds, returned, options.draft_tokens))
-    record.checks.push_back(std::move(check));
-  report_acceptance(rounds, record);
-  record.metrics.push_back({"certified_tv",
-                            rounds.certified_tv(),
-                            "1",
-                            {},
-                            {},
-                            1 - kFamilyAlpha,
-                            rounds.certified_tv() ? "upper bound on the drift of one token"
-                                                  : "no sequence could be recomputed"});
+Generated test_generation(const Context& context, const Generation& generation,
+                          const Faults& faults) {
+  const engine::DecodeOptions options = decode_options_of(context, generation, faults);
+  EndToEnd rounds(context, generation, faults);
+  Generated generated;
+  std::vector<engine::Completion> returned;
+  std::string violation;
+  try {
+    returned = decode_waves(context, generation, options, faults, rounds);
+  } catch (const engine::StateViolation& broken) {
+    violation = broken.what();
+  }
+  generated.findings.checks.push_back(
+      {generation.name + ".state", violation.empty() ? CheckStatus::kPassed : CheckStatus::kFailed,
+       violation.empty() ? fmt::format("lengths, positions, counts and supports held in every one "
+                                       "of {} rounds.",
+                                       rounds.n_rounds)
+                         : violation});
+  if (!options.sampling.is_greedy())  // a point mass needs no statistics
+    generated.findings.add(rounds.tests());
+  generated.findings.add(rounds.checks());
+  if (violation.empty())
+    for (results::Check& check : check_identities(rounds, returned, options.draft_tokens)) {
+      check.id = generation.name + "." + check.id;
+      generated.findings.checks.push_back(std::move(check));
+    }
+  generated.certified_tv = rounds.certified_tv();
+  generated.tally = rounds;
+  return generated;
 }
 
 }  // namespace specbench::suites

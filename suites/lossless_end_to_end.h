@@ -12,7 +12,13 @@
 #include "results/record.h"
 #include "stats/pit_accumulator.h"
 #include "stats/z_test.h"
+#include "suites/coin_ledger.h"
 #include "suites/context.h"
+#include "suites/faults.h"
+#include "suites/findings.h"
+#include "suites/forced_laws.h"
+#include "suites/generation.h"
+#include "suites/independence.h"
 #include "suites/pit.h"
 #include "suites/replay.h"
 #include "suites/tally.h"
@@ -28,68 +34,75 @@ inline constexpr std::array<const char*, kClasses> kClassNames = {"all", "accept
 /// Collects rounds; the tests are made of it afterwards.
 class EndToEnd final : public Tally {
  public:
-  EndToEnd(const Context& context, const engine::Verifier& verifier, std::int64_t n_wanted);
+  EndToEnd(const Context& context, const Generation& generation, const Faults& faults);
 
   void prefill(const engine::Prefill& prefill) override;
   void round(const engine::Round& round) override;
   bool is_cancelled() override;  ///< enough tokens, or Ctrl-C
 
-  /// Recomputes the target laws of the sequences kept so far by one packed pass over each and
-  /// compares them bit for bit.
-  void check_kept_sequences(engine::Backend& backend);
+  /// One row a test.
+  std::vector<stats::TestResult> tests() const;
 
-  /// One row a test; the certified total variation if every part of the replay could be bounded.
-  std::vector<stats::TestResult> results() const;
-  std::optional<double> certified_tv() const { return certified_tv_; }
-  void certify(results::Record& record);
+  /// The checks that need no statistics: replays, laws made again, the identity of acceptance.
+  std::vector<results::Check> checks() const;
 
+  /// Upper bound on the drift of one emitted token, from the replays; none if a part of it saw
+  /// nothing.
+  std::optional<double> certified_tv() const;
+
+  ForcedLaws forced;
   const ReplayCounts& replay() const { return replay_; }
-  std::int64_t n_forced_mismatches() const { return n_forced_mismatches_; }
 
  private:
   struct Stream {
     stats::PitAccumulator pit;
     std::int64_t n_impossible = 0;  ///< tokens their law gives no mass
   };
-  /// A sequence whose target laws are recomputed later.
-  struct Kept {
-    std::uint32_t request = 0;
-    std::vector<engine::TokenId> tokens;    ///< prompt and emitted
-    std::vector<std::uint64_t> law_hashes;  ///< of the law each emitted token is held against
-    bool is_whole = false;
-  };
+  struct ReplayPart;
 
   void note_token(const engine::Round& round, std::size_t i);
   void note_pits(OutcomeClass outcome, const std::array<double, kOrders>& pits);
-  void note_bit(engine::TokenId drafted, std::size_t i, bool is_accepted);
-  void test_stream(std::size_t c, std::size_t o, double n_all,
-                   std::vector<stats::TestResult>& tests) const;
-  bool is_kept(std::uint32_t request) const;
-  void keep(const engine::Round& round);
-  Kept* find_kept(std::uint32_t request);
+  void note_bit(const engine::Round& round, std::size_t i, bool is_accepted);
+  void note_score(engine::TokenId token);
+  void note_identity(const engine::Round& round);
+  void test_stream(std::size_t c, std::size_t o, std::vector<stats::TestResult>& tests) const;
+  void test_bits(const std::string& id, const std::string& what, const stats::AcceptBits& bits,
+                 std::vector<stats::TestResult>& tests) const;
+  void test_score(std::vector<stats::TestResult>& tests) const;
+  std::vector<ReplayPart> replay_parts() const;
+  bool has_class_laws() const;
+  stats::Contract contract_of(const std::string& id, const std::string& what, double tau,
+                              double share) const;
 
   const Context& context_;
-  const engine::Verifier& verifier_;
-  std::int64_t n_wanted_;
-  double keep_every_;  ///< one sequence in so many is recomputed
+  const Generation& generation_;
+  const Faults& faults_;
   RowProbs row_;
   std::vector<std::vector<Stream>> streams_;      ///< [class][order]
   std::vector<stats::PitAccumulator> positions_;  ///< [i]: token at position i of the round, by id
   std::vector<stats::AcceptBits> bits_;           ///< [i]: given the drafted token
   stats::AcceptBits all_bits_,
-      rate_bits_;  ///< over all positions; against sum min(p, q) of the row
+      rate_bits_;  ///< over all positions; against the rule's rate of the row
   ReplayCounts replay_;
-  std::vector<Kept> kept_;
-  std::int64_t n_forced_ = 0, n_forced_mismatches_ = 0;
-  std::optional<double> certified_tv_;
+  std::int64_t n_scores_ = 0;
+  double score_excess_ = 0.0, score_variance_ = 0.0, score_third_ = 0.0;
+  std::int64_t n_identities_ = 0;
+  double worst_identity_ = 0.0;
+  std::vector<double> residual_weights_, residual_sums_;
+  std::optional<CoinLedger> ledger_;          ///< of the user's own options only
+  std::optional<Independence> independence_;  ///< likewise
 };
 
-/// Tokens a request of the end-to-end part emits at most. Throws engine::InputError if --max-tokens
-/// is 1 or more than the model has positions for.
-int end_to_end_tokens(const Context& context);
+/// What a generation gave: tests, checks, and the tally for the record.
+struct Generated {
+  Findings findings;
+  std::optional<double> certified_tv;
+  Tally tally;
+};
 
-/// Decodes requests over the prompts until `n_samples` tokens were verified, and tests them.
-void test_end_to_end(const Context& context, std::int64_t n_samples, const engine::Steps& steps,
-                     results::Record& record, std::vector<stats::TestResult>& tests);
+/// Decodes requests over the prompts until generation.n_tokens tokens were verified, and tests
+/// them. A broken invariant becomes a failed check "<name>.state".
+Generated test_generation(const Context& context, const Generation& generation,
+                          const Faults& faults);
 
 }  // namespace specbench::suites

@@ -1,214 +1,245 @@
 #include "suites/lossless_narrow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <span>
 
-#include "engine/coins.h"
-#include "engine/parallel.h"
 #include "stats/binomial.h"
 #include "stats/pearson.h"
 #include "stats/power.h"
-#include "stats/z_test.h"
 #include "suites/budget.h"
+#include "suites/narrow_seen.h"
 
 namespace specbench::suites {
 
 namespace {
 
-using Counts = std::vector<std::int64_t>;
+// Correlation of two rows of a step.
+constexpr double kRowsTau = 0.05;
+// Below this mean a (1 - a) the bits are too skewed for the correlation test to say anything.
+constexpr double kMinBitVariance = 0.02;
+constexpr double kEffectAlpha = 1e-6;
 
-/// A law with its storage.
-struct OwnedLaw {
-  explicit OwnedLaw(const Probs& probs)
-      : weights(static_cast<std::size_t>(engine::padded_size(static_cast<int>(probs.size())))),
-        sums(static_cast<std::size_t>(engine::n_chunks(static_cast<int>(probs.size())))) {
-    std::copy(probs.begin(), probs.end(), weights.begin());
-    law = {weights.data(), sums.data(), 0.0, static_cast<int>(probs.size()), -1};
-    law.total = engine::sum_chunks(weights.data(), law.n_ids, sums.data());
-  }
-  OwnedLaw(OwnedLaw&&) = default;
-  std::vector<double> weights, sums;
-  engine::Law law;
+/// A result, and what its statistic says of an effect: `chi_squared` with df, or how often the
+/// impossible came.
+struct Judged {
+  stats::TestResult result;
+  double chi_squared = 0.0;
+  int df = 0;
+  std::int64_t n_forbidden = 0;
 };
 
-/// What the rounds of a case showed. Entry [i] belongs to position i.
-struct Seen {
-  Seen(std::size_t g, std::size_t n)
-      : reached(g, Counts(n)),
-        accepted(g, Counts(n)),
-        rejected(g, Counts(n)),
-        bonus(n),
-        length(g + 1),
-        bits(g),
-        pairs(n * n) {}
-  std::vector<Counts> reached, accepted, rejected;  ///< [i][id]
-  Counts bonus;
-  Counts length;                        ///< [n accepted]
-  std::vector<stats::AcceptBits> bits;  ///< [i]
-  Counts pairs;                         ///< [token 0 accepted][token 1]
-
-  void merge(const Seen& other) {
-    const auto add = [](Counts& to, const Counts& from) {
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-    };
-    for (std::size_t i = 0; i < reached.size(); ++i) {
-      add(reached[i], other.reached[i]);
-      add(accepted[i], other.accepted[i]);
-      add(rejected[i], other.rejected[i]);
-      bits[i].merge(other.bits[i]);
-    }
-    add(bonus, other.bonus);
-    add(length, other.length);
-    add(pairs, other.pairs);
-  }
-};
-
-/// Plays rounds [begin, end) of a case.
-class Player {
- public:
-  Player(const NarrowCase& narrow, std::uint64_t seed, const engine::Steps& steps)
-      : seed_(seed), steps_(steps) {
-    for (const Probs& probs : narrow.targets) owned_.emplace_back(probs);
-    for (const Probs& probs : narrow.drafts) owned_.emplace_back(probs);
-    const std::size_t n_targets = narrow.targets.size();
-    for (std::size_t i = 0; i < owned_.size(); ++i)
-      (i < n_targets ? targets_ : drafts_).push_back(owned_[i].law);
-    residual_weights_.resize(owned_.front().weights.size());
-    residual_sums_.resize(owned_.front().sums.size());
-    drafted_.resize(drafts_.size());
-  }
-
-  void play(std::int64_t begin, std::int64_t end, Seen& seen) {
-    const engine::AcceptRule rule = steps_.accept != nullptr ? steps_.accept : engine::accept_token;
-    for (std::int64_t r = begin; r < end; ++r) {
-      // Every round is a request of its own at its own position: fresh coins.
-      const auto request = static_cast<std::uint32_t>(r);
-      const int first_pos = static_cast<int>(r >> 32) * 64 + 1;
-      const auto first = static_cast<std::uint32_t>(first_pos);
-      for (std::size_t i = 0; i < drafts_.size(); ++i)
-        drafted_[i] = engine::draw(
-            drafts_[i],
-            engine::uniform({seed_, request, first, first + static_cast<std::uint32_t>(i),
-                             engine::Purpose::kDraft, 0}));
-      const auto coins =
-          steps_.coins({seed_, request, first_pos, static_cast<int>(drafts_.size()), 0});
-      note(rule({drafted_, drafts_, targets_}, coins,
-                {residual_weights_.data(), residual_sums_.data()}),
-           seen);
+/// Share of the commonest label of the rows, or of the columns where that is larger.
+double commonest_share(const stats::CountTable& table) {
+  std::vector<std::int64_t> rows(table.n_rows), cols(table.n_cols);
+  for (std::size_t row = 0; row < table.n_rows; ++row) {
+    for (std::size_t col = 0; col < table.n_cols; ++col) {
+      rows[row] += table.at(row, col);
+      cols[col] += table.at(row, col);
     }
   }
-
- private:
-  void note(const engine::Acceptance& acceptance, Seen& seen) const {
-    const auto n = static_cast<std::size_t>(acceptance.n_accepted);
-    const auto final_token = static_cast<std::size_t>(acceptance.final_token);
-    ++seen.length[n];
-    for (std::size_t i = 0; i <= n && i < drafts_.size(); ++i) {
-      const auto id = static_cast<std::size_t>(drafted_[i]);
-      const double q = drafts_[i].prob(drafted_[i]);
-      seen.bits[i].add(i < n, std::min(1.0, targets_[i].prob(drafted_[i]) / q));
-      ++(i < n ? seen.accepted : seen.rejected)[i][i < n ? id : final_token];
-      ++seen.reached[i][i < n ? id : final_token];
-    }
-    if (n == drafts_.size()) ++seen.bonus[final_token];
-    if (n >= 1) {
-      const std::size_t second = n >= 2 ? static_cast<std::size_t>(drafted_[1]) : final_token;
-      ++seen.pairs[static_cast<std::size_t>(drafted_[0]) * seen.bonus.size() + second];
-    }
-  }
-
-  std::uint64_t seed_;
-  const engine::Steps& steps_;
-  std::vector<OwnedLaw> owned_;
-  std::vector<engine::Law> targets_, drafts_;
-  std::vector<double> residual_weights_, residual_sums_;
-  std::vector<engine::TokenId> drafted_;
-};
-
-/// The laws a case must show.
-struct Expected {
-  explicit Expected(const NarrowCase& narrow) {
-    for (std::size_t i = 0; i < narrow.drafts.size(); ++i) {
-      const Probs& p = narrow.targets[i];
-      const Probs& q = narrow.drafts[i];
-      Probs common(p.size()), rest(p.size());
-      for (std::size_t y = 0; y < p.size(); ++y) {
-        common[y] = std::min(p[y], q[y]);
-        rest[y] = std::max(0.0, p[y] - q[y]);
-      }
-      acceptance.push_back(std::accumulate(common.begin(), common.end(), 0.0));
-      accepted.push_back(acceptance[i] > 0.0 ? normalised(std::move(common)) : Probs{});
-      rejected.push_back(acceptance[i] < 1.0 - 1e-12 ? normalised(std::move(rest)) : Probs{});
-      reach.push_back(i == 0 ? 1.0 : reach[i - 1] * acceptance[i - 1]);
-    }
-    const std::size_t g = acceptance.size();
-    all_accepted = reach[g - 1] * acceptance[g - 1];
-    for (std::size_t n = 0; n < g; ++n) length.push_back(reach[n] * (1.0 - acceptance[n]));
-    length.push_back(all_accepted);
-    length = normalised(std::move(length));
-  }
-  std::vector<double> acceptance;         ///< [i] sum min(p, q)
-  std::vector<double> reach;              ///< [i] probability that position i is judged
-  std::vector<Probs> accepted, rejected;  ///< [i]; empty where it cannot happen
-  Probs length;
-  double all_accepted = 0.0;
-};
+  const auto total = std::accumulate(rows.begin(), rows.end(), std::int64_t{0});
+  const std::int64_t most = std::max(*std::max_element(rows.begin(), rows.end()),
+                                     *std::max_element(cols.begin(), cols.end()));
+  return total > 0 ? static_cast<double>(most) / static_cast<double>(total) : 1.0;
+}
 
 class Tests {
  public:
-  Tests(const NarrowCase& narrow, std::int64_t n_rounds, std::vector<stats::TestResult>& results)
-      : narrow_(narrow), n_rounds_(n_rounds), results_(results) {}
+  Tests(const NarrowCase& narrow, std::int64_t n_rounds) : narrow_(narrow), n_rounds_(n_rounds) {}
+
+  std::vector<Judged> judged;
 
   // A class that cannot happen, or an id that its law excludes, fails without statistics. A class
   // too rare to move the emitted law by tau needs no more than that.
-  void counts(const std::string& what, const Counts& observed, const Probs& law, double share) {
+  void counts(const std::string& what, std::span<const std::int64_t> observed, const Probs& law,
+              double share) {
+    const stats::Contract terms = terms_of(what, what + " has its own law", share);
     const std::int64_t n = std::accumulate(observed.begin(), observed.end(), std::int64_t{0});
-    const stats::Contract terms = contract("narrow." + narrow_.name + "." + what,
-                                           what + " has its own law", kNarrowTau, share);
-    for (std::size_t id = 0; id < observed.size(); ++id) {
-      if (observed[id] == 0 || (!law.empty() && law[id] > 0.0)) continue;
-      results_.push_back(stats::fail_forbidden(terms, count_of(n),
-                                               "Outcome " + std::to_string(id) + " came " +
-                                                   std::to_string(observed[id]) +
-                                                   " times; its probability is zero."));
-      return;
-    }
-    if (law.empty() || share < kNarrowTau) return;
-    if (n == 0) {
-      results_.push_back(stats::fail_forbidden(
-          terms, count_of(n),
-          "A class that should make up " + std::to_string(share) + " of the rounds never came."));
+    if (is_forbidden(terms, observed, law, n) || law.empty() || share < kNarrowTau) return;
+    if (n == 0) {  // a class that should make up `share` of the rounds never came
+      add(stats::binomial_test(terms, 0, n_rounds_, share), 0.0, 0,
+          static_cast<std::int64_t>(share * static_cast<double>(n_rounds_)));
       return;
     }
     const auto n_possible = std::count_if(law.begin(), law.end(), [](double p) { return p > 0.0; });
     if (n_possible < 2) return;  // certain: anything else was forbidden above
     // Two outcomes, or one beside rarities too rare for pools of their own: exact, on the
     // likeliest.
-    const auto pools = stats::pool_bins(law, n, stats::min_expected_count(kTestAlpha)).n_pools();
-    if (n_possible == 2 || pools < 2) {
-      const auto likeliest =
-          static_cast<std::size_t>(std::max_element(law.begin(), law.end()) - law.begin());
-      results_.push_back(stats::binomial_test(terms, observed[likeliest], n, law[likeliest]));
-    } else {
-      results_.push_back(stats::pearson_test(terms, observed, law));
+    const int pools =
+        static_cast<int>(stats::pool_bins(law, n, stats::min_expected_count(kTestAlpha)).n_pools());
+    if (n_possible > 2 && pools >= 2) {
+      const stats::TestResult result = stats::pearson_test(terms, observed, law);
+      add(result, result.statistic, pools - 1, 0);
+      return;
     }
+    const auto at =
+        static_cast<std::size_t>(std::max_element(law.begin(), law.end()) - law.begin());
+    const double excess = static_cast<double>(observed[at]) - static_cast<double>(n) * law[at];
+    add(stats::binomial_test(terms, observed[at], n, law[at]),
+        excess * excess / (static_cast<double>(n) * law[at] * (1.0 - law[at])), 1, 0);
   }
 
   void bits(const std::string& what, const stats::AcceptBits& bits) {
     const double share = static_cast<double>(bits.n()) / static_cast<double>(n_rounds_);
-    if (share < kNarrowTau || !(bits.variance() > 0.0))
-      return;  // too rare to matter, or certain: that is covered by the forbidden outcomes
-    results_.push_back(
-        stats::z_test(contract("narrow." + narrow_.name + "." + what,
-                               what + " has probability min(1, p/q)", kNarrowTau, share),
-                      bits));
+    if (bits.n() == 0) return;
+    if ((share < kNarrowTau || !(bits.variance() > 0.0)) && bits.n_impossible() == 0)
+      return;  // too rare to matter, or certain
+    add(stats::z_test(terms_of(what, what + " has the rule's probability", share), bits),
+        bits.z() * bits.z(), 1, bits.n_impossible());
+  }
+
+  void rows(const stats::RowCorrelation& rows) {
+    add(stats::row_correlation_test(
+            contract("narrow." + narrow_.name + ".rows", "rows accept independently", kRowsTau),
+            rows),
+        rows.z() * rows.z(), 1, rows.n_impossible());
+  }
+
+  // The tokens beside the commonest bound what a dependence could move. (The test is given the
+  // margins, so that looking at them first changes nothing.)
+  void next(const stats::CountTable& table) {
+    const int n_ids = static_cast<int>(table.n_rows);
+    if (1.0 - commonest_share(table) < 2.0 * kNarrowTau) return;
+    const stats::TestResult result = stats::independence_test(
+        terms_of("next[last,first]", "a round's first token does not depend on the last one before",
+                 0.5),
+        table);
+    add(result, result.statistic, (n_ids - 1) * (n_ids - 1), 0);
   }
 
  private:
+  stats::Contract terms_of(const std::string& what, std::string hypothesis, double share) const {
+    return contract("narrow." + narrow_.name + "." + what, std::move(hypothesis), kNarrowTau,
+                    share);
+  }
+
+  bool is_forbidden(const stats::Contract& terms, std::span<const std::int64_t> observed,
+                    const Probs& law, std::int64_t n) {
+    std::int64_t n_forbidden = 0;
+    std::size_t first = observed.size();
+    for (std::size_t id = 0; id < observed.size(); ++id) {
+      if (observed[id] == 0 || (!law.empty() && law[id] > 0.0)) continue;
+      n_forbidden += observed[id];
+      first = std::min(first, id);
+    }
+    if (n_forbidden == 0) return false;
+    add(stats::fail_forbidden(terms, count_of(n),
+                              "Outcome " + std::to_string(first) + " came " +
+                                  std::to_string(observed[first]) +
+                                  " times; its probability is zero."),
+        0.0, 0, n_forbidden);
+    return true;
+  }
+
+  void add(stats::TestResult result, double chi_squared, int df, std::int64_t n_forbidden) {
+    judged.push_back({std::move(result), chi_squared, df, n_forbidden});
+  }
+
   const NarrowCase& narrow_;
   std::int64_t n_rounds_;
-  std::vector<stats::TestResult>& results_;
 };
+
+std::string label(bool is_by_row, std::size_t i) {
+  return (is_by_row ? ".row[" : "[") + std::to_string(i) + "]";
+}
+
+std::span<const std::int64_t> line(const Seen::Counts& counts, std::size_t i, std::size_t n_ids) {
+  return std::span(counts).subspan(i * n_ids, n_ids);
+}
+
+void test_token_classes(const NarrowCase& narrow, const Classes& classes, const Seen& seen,
+                        Tests& tests) {
+  Probs length;
+  double reach = classes.is_by_row ? 1.0 / static_cast<double>(kRows) : 1.0;
+  for (std::size_t slot = 0; slot < classes.n_slots; ++slot) {
+    const NarrowRow& row = narrow.rows[classes.is_by_row ? slot : 0];
+    const std::size_t at = classes.is_by_row ? 0 : slot;
+    const PairLaws laws(row.targets[at], row.drafts[at]);
+    const auto accepted = line(seen.accepted, slot, classes.n_ids);
+    const auto rejected = line(seen.rejected, slot, classes.n_ids);
+    Seen::Counts reached(accepted.begin(), accepted.end());
+    for (std::size_t id = 0; id < reached.size(); ++id) reached[id] += rejected[id];
+    const std::string where = label(classes.is_by_row, slot);
+    tests.counts("reached" + where, reached, row.targets[at], reach);
+    tests.counts("accepted" + where, accepted, laws.accepted, reach * laws.acceptance);
+    tests.counts("rejected" + where, rejected, laws.rejected, reach * (1.0 - laws.acceptance));
+    if (classes.is_by_row) continue;
+    length.push_back(reach * (1.0 - laws.acceptance));
+    reach *= laws.acceptance;
+  }
+  if (classes.is_by_row) return;  // the bonus comes from the law that `reached` has tested
+  tests.counts("bonus", line(seen.bonus, 0, classes.n_ids), narrow.rows[0].targets[classes.g],
+               reach);
+  length.push_back(reach);
+  tests.counts("length", seen.length, normalised(std::move(length)), 1.0);
+}
+
+Probs product(const Probs& first, const Probs& second) {
+  Probs pairs;
+  for (const double a : first)
+    for (const double b : second) pairs.push_back(a * b);
+  return pairs;
+}
+
+void test_emitted(const NarrowCase& narrow, const Classes& classes, const Seen& seen,
+                  std::int64_t n_rounds, Tests& tests) {
+  for (std::size_t group = 0; group < classes.n_groups; ++group) {
+    const NarrowRow& row = narrow.rows[classes.is_by_row ? group : 0];
+    const Probs& law = row.targets[classes.is_by_row ? 0 : group];
+    const std::string where = classes.n_groups == 1 ? "" : label(classes.is_by_row, group);
+    tests.counts("all" + where, line(seen.emitted, group, classes.n_ids), law,
+                 1.0 / static_cast<double>(classes.n_groups));
+    if (classes.rule != Rule::kBlock) continue;
+    const auto bonus = line(seen.bonus, group, classes.n_ids);
+    const auto n = std::accumulate(bonus.begin(), bonus.end(), std::int64_t{0});
+    tests.counts("bonus" + where, bonus, law,
+                 static_cast<double>(n) / static_cast<double>(n_rounds));
+  }
+}
+
+std::vector<Judged> judge(const NarrowCase& narrow, std::string_view verifier_name,
+                          std::int64_t n_rounds, std::uint64_t seed, const engine::Steps& steps,
+                          int n_threads) {
+  const engine::Verifier& verifier = engine::find_verifier(verifier_name, {});
+  const Classes classes(narrow, rule_of(verifier));
+  n_rounds = whole_rounds(n_rounds);
+  const Seen seen = play_narrow_case(narrow, verifier, n_rounds, seed, steps, n_threads);
+  Tests tests(narrow, n_rounds);
+  if (classes.rule == Rule::kToken)
+    test_token_classes(narrow, classes, seen, tests);
+  else
+    test_emitted(narrow, classes, seen, n_rounds, tests);
+  for (std::size_t slot = 0; slot < classes.n_slots; ++slot)
+    tests.bits("accept-bit" + label(classes.is_by_row, slot), seen.bits[slot]);
+  if (NarrowLaws(narrow, verifier).least_bit_variance() >= kMinBitVariance) tests.rows(seen.rows);
+  if (!classes.has_pairs) return std::move(tests.judged);
+  const NarrowRow& row = narrow.rows[0];
+  if (const PairLaws laws(row.targets[0], row.drafts[0]);
+      classes.rule == Rule::kToken && classes.g >= 2 && !laws.accepted.empty())
+    tests.counts("pair[0,1]", seen.first_pairs, product(laws.accepted, row.targets[1]),
+                 laws.acceptance);
+  // Two tokens a pair, at least one token a round.
+  tests.counts("pairs", seen.pairs, product(row.targets[0], row.targets[0]), 0.5);
+  tests.next(seen.next);
+  return std::move(tests.judged);
+}
+
+NarrowEffect effect_of(const Judged& judged, std::int64_t n_rounds) {
+  const auto rounds = static_cast<double>(n_rounds);
+  if (judged.n_forbidden > 0) {
+    const double rate = std::min(1.0, static_cast<double>(judged.n_forbidden) / rounds);
+    return {judged.result.id, rate, stats::sample_count(std::log(1.0 / kBeta) / rate)};
+  }
+  const double excess = judged.chi_squared - judged.df;
+  const double effect = excess / rounds;
+  // Twice the spread of the central law: less is noise.
+  if (excess < 6.0 * std::sqrt(2.0 * judged.df))
+    return {judged.result.id, effect, stats::kNoSampleSuffices};
+  const double needed = stats::chi_squared_noncentrality(judged.df, kEffectAlpha, kBeta);
+  return {judged.result.id, effect, stats::sample_count(needed / effect)};
+}
 
 }  // namespace
 
@@ -220,40 +251,22 @@ std::int64_t narrow_rounds() {
   return rounds;
 }
 
-std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::int64_t n_rounds,
-                                                std::uint64_t seed, const engine::Steps& steps,
-                                                int n_threads) {
-  const std::size_t g = narrow.drafts.size();
-  const std::size_t n_ids = narrow.targets.front().size();
-  std::vector<Seen> parts(static_cast<std::size_t>(n_threads), Seen(g, n_ids));
-  engine::parallel_for(n_threads, n_threads, [&](int t) {
-    Player(narrow, seed, steps)
-        .play(n_rounds * t / n_threads, n_rounds * (t + 1) / n_threads,
-              parts[static_cast<std::size_t>(t)]);
-  });
-  Seen& seen = parts.front();
-  for (std::size_t t = 1; t < parts.size(); ++t) seen.merge(parts[t]);
-
-  const Expected expected(narrow);
+std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::string_view verifier,
+                                                std::int64_t n_rounds, std::uint64_t seed,
+                                                const engine::Steps& steps, int n_threads) {
   std::vector<stats::TestResult> results;
-  Tests tests(narrow, n_rounds, results);
-  for (std::size_t i = 0; i < g; ++i) {
-    const std::string at = "[" + std::to_string(i) + "]";
-    tests.counts("reached" + at, seen.reached[i], narrow.targets[i], expected.reach[i]);
-    tests.counts("accepted" + at, seen.accepted[i], expected.accepted[i],
-                 expected.reach[i] * expected.acceptance[i]);
-    tests.counts("rejected" + at, seen.rejected[i], expected.rejected[i], expected.length[i]);
-    tests.bits("accept-bit" + at, seen.bits[i]);
-  }
-  tests.counts("bonus", seen.bonus, narrow.targets[g], expected.all_accepted);
-  tests.counts("length", seen.length, expected.length, 1.0);
-  if (g >= 2 && n_ids <= 8 && !expected.accepted[0].empty()) {
-    Probs pairs;
-    for (const double a : expected.accepted[0])
-      for (const double b : narrow.targets[1]) pairs.push_back(a * b);
-    tests.counts("pair[0,1]", seen.pairs, pairs, expected.acceptance[0]);
-  }
+  for (Judged& judged : judge(narrow, verifier, n_rounds, seed, steps, n_threads))
+    results.push_back(std::move(judged.result));
   return results;
+}
+
+std::vector<NarrowEffect> narrow_effects(const NarrowCase& narrow, std::string_view verifier,
+                                         std::int64_t n_rounds, std::uint64_t seed,
+                                         const engine::Steps& steps, int n_threads) {
+  std::vector<NarrowEffect> effects;
+  for (const Judged& judged : judge(narrow, verifier, n_rounds, seed, steps, n_threads))
+    effects.push_back(effect_of(judged, whole_rounds(n_rounds)));
+  return effects;
 }
 
 }  // namespace specbench::suites

@@ -17,12 +17,15 @@
 #include "results/output.h"
 #include "results/record_json.h"
 #include "results/table.h"
+#include "suites/calibration.h"
 #include "suites/context.h"
 #include "suites/generate.h"
 #include "suites/info.h"
 #include "suites/kv.h"
 #include "suites/latency.h"
 #include "suites/lossless.h"
+#include "suites/selftest.h"
+#include "suites/sequential.h"
 
 namespace {
 
@@ -65,6 +68,12 @@ std::optional<results::OutputFile> open_record_file(const std::string& path) {
   }
 }
 
+void run_lossless_mode(const suites::Context& context, results::Record& record) {
+  if (context.options.analyze_calibration) return suites::run_calibration(context, record);
+  if (context.options.sequential) return suites::run_sequential(context, record);
+  suites::run_lossless(context, record);
+}
+
 void run(const suites::Context& context, results::Record& record) {
   switch (context.options.command) {
     case suites::Command::kGenerate:
@@ -75,7 +84,8 @@ void run(const suites::Context& context, results::Record& record) {
       break;
   }
   if (context.options.suite == "latency") return suites::run_latency(context, record);
-  if (context.options.suite == "lossless") return suites::run_lossless(context, record);
+  if (context.options.suite == "selftest") return suites::run_selftest(context, record);
+  if (context.options.suite == "lossless") return run_lossless_mode(context, record);
   return suites::run_kv(context, record);
 }
 

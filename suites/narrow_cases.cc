@@ -84,32 +84,86 @@ std::vector<Pair> pairs_of(int n) {
           top_k_draft(n)};
 }
 
-NarrowCase case_of(const Pair& pair, int n, int g) {
-  return {std::string(pair.name) + "/V" + std::to_string(n) + "/g" + std::to_string(g),
-          std::vector<Probs>(static_cast<std::size_t>(g + 1), pair.target),
-          std::vector<Probs>(static_cast<std::size_t>(g), pair.draft)};
+std::string name_of(const char* kind, int n, int g) {
+  return std::string(kind) + "/V" + std::to_string(n) + "/g" + std::to_string(g);
+}
+
+NarrowRow row_of(const Probs& target, const Probs& draft, int g) {
+  const auto n_positions = static_cast<std::size_t>(g + 1);
+  return {std::vector<Probs>(n_positions, target), std::vector<Probs>(n_positions, draft)};
 }
 
 NarrowCase position_distinct(int n, int g) {
-  NarrowCase narrow{"position-distinct/V" + std::to_string(n) + "/g" + std::to_string(g), {}, {}};
-  for (int i = 0; i <= g; ++i) narrow.targets.push_back(tilted(n, 1.0 + 0.4 * i, i));
-  for (int i = 0; i < g; ++i) narrow.drafts.push_back(tilted(n, 0.4 - 0.4 * i, i));
+  NarrowRow row;
+  for (int i = 0; i <= g; ++i) {
+    row.targets.push_back(tilted(n, 1.0 + 0.4 * i, i));
+    row.drafts.push_back(tilted(n, 0.4 - 0.4 * i, i));
+  }
+  return {name_of("position-distinct", n, g), {row}, true};
+}
+
+// Neighbouring rows lean to opposite sides, so that a row that is given another's laws shows.
+NarrowCase row_distinct(int n, int g) {
+  NarrowCase narrow{name_of("row-distinct", n, g), {}, false};
+  for (int r = 0; r < static_cast<int>(kRows); ++r) {
+    const double side = r % 2 == 0 ? 1.0 : -1.0;
+    narrow.rows.push_back(
+        row_of(tilted(n, side * (1.4 - 0.2 * r), r), tilted(n, side * (0.5 - 0.1 * r), r), g));
+  }
   return narrow;
+}
+
+void add_cases(std::vector<NarrowCase>& cases, int n, int g) {
+  for (const Pair& pair : pairs_of(n))
+    cases.push_back({name_of(pair.name, n, g), {row_of(pair.target, pair.draft, g)}, false});
+  cases.push_back(position_distinct(n, g));
+  cases.push_back(row_distinct(n, g));
 }
 
 }  // namespace
 
 std::vector<NarrowCase> narrow_cases() {
   std::vector<NarrowCase> cases;
-  for (const int n : {2, 3, 8, 16, 64}) {
-    for (const Pair& pair : pairs_of(n)) cases.push_back(case_of(pair, n, 3));
-    cases.push_back(position_distinct(n, 3));
-  }
-  for (const int g : {1, 5}) {
-    for (const Pair& pair : pairs_of(16)) cases.push_back(case_of(pair, 16, g));
-    cases.push_back(position_distinct(16, g));
-  }
+  for (const int n : {2, 3, 8, 16, 64}) add_cases(cases, n, 3);
+  for (const int g : {1, 5}) add_cases(cases, 16, g);
   return cases;
+}
+
+std::vector<NarrowCase> narrow_probe_cases() {
+  std::vector<NarrowCase> probes;
+  for (NarrowCase& narrow : narrow_cases())
+    for (const char* name :
+         {"opposed/V16/g3", "mild/V16/g3", "tiny-ratio/V16/g3", "position-distinct/V16/g3",
+          "row-distinct/V16/g3", "opposed/V3/g3", "top-k-draft/V8/g3"})
+      if (narrow.name == name) probes.push_back(std::move(narrow));
+  return probes;
+}
+
+PairLaws::PairLaws(const Probs& target, const Probs& draft) {
+  Probs common(target.size()), rest(target.size());
+  for (std::size_t y = 0; y < target.size(); ++y) {
+    common[y] = std::min(target[y], draft[y]);
+    rest[y] = std::max(0.0, target[y] - draft[y]);
+  }
+  acceptance = std::accumulate(common.begin(), common.end(), 0.0);
+  if (acceptance > 0.0) accepted = normalised(std::move(common));
+  if (acceptance < 1.0 - 1e-12) rejected = normalised(std::move(rest));
+}
+
+double coupled_acceptance(const Probs& target, const Probs& draft, std::size_t id) {
+  if (!(target[id] > 0.0)) return 0.0;
+  double sum = 0.0;
+  for (std::size_t y = 0; y < target.size(); ++y)
+    sum += std::max(target[y] * draft[id] / target[id], draft[y]);
+  return std::min(1.0, 1.0 / sum);
+}
+
+std::size_t likeliest(const Probs& probs, std::size_t k) {
+  std::vector<std::size_t> ids(probs.size());
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](std::size_t a, std::size_t b) { return probs[a] > probs[b]; });
+  return ids[k];
 }
 
 }  // namespace specbench::suites

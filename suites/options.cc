@@ -4,7 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <chrono>
 #include <cmath>
+#include <optional>
+#include <random>
+#include <string_view>
 
 #include "engine/error.h"
 
@@ -13,15 +17,63 @@ namespace specbench::suites {
 namespace {
 
 constexpr int kMaxTokens = 1'000'000;  ///< lengths and their sums stay far below what an int holds
-constexpr int kArticleTokens = 128;    ///< fixed by that protocol
+constexpr int kMaxSeeds = 1'000'000;
+constexpr int kArticleTokens = 128;  ///< fixed by that protocol
+
+/// The number that the whole text is; nothing where it is none.
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && read_to == end) return number;
+  return std::nullopt;
+}
 
 /// The library wraps -1 and 2^64 round in silence; a seed is only what it says.
 std::string complain_of_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read_to, error] = std::from_chars(text.data(), end, seed);
-  if (error == std::errc() && read_to == end) return {};
+  if (number_of<std::uint64_t>(text)) return {};
   return "'" + text + "' is not a whole number from 0 to 18446744073709551615.";
+}
+
+std::optional<std::pair<engine::TokenId, double>> bias_of(std::string_view text) {
+  const std::size_t middle = std::min(text.find('='), text.size());
+  const auto id = number_of<engine::TokenId>(text.substr(0, middle));
+  const auto bias = number_of<double>(text.substr(std::min(middle + 1, text.size())));
+  if (!id || !bias) return std::nullopt;
+  return std::pair(*id, *bias);
+}
+std::string complain_of_bias(const std::string& text) {
+  if (bias_of(text)) return {};
+  return "'" + text + "' is not a token id and a number, as in 318=-2.5.";
+}
+std::string complain_of_id(const std::string& text) {
+  if (number_of<engine::TokenId>(text)) return {};
+  return "'" + text + "' is not a token id.";
+}
+
+CLI::Validator not_empty(const std::string& advice) {
+  return CLI::Validator(
+      [advice](const std::string& text) { return text.empty() ? "is empty; " + advice + "." : ""; },
+      "");
+}
+
+/// An option that may be given several times, one value each. Not the library's vector, which
+/// takes the words behind it too and reads {} as nothing.
+CLI::Option* add_repeatable(CLI::App& app, const std::string& name, const std::string& value_name,
+                            const std::string& help, const CLI::Validator& check,
+                            std::function<void(const std::string&)> keep) {
+  return app
+      .add_option(
+          name,
+          [keep = std::move(keep)](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) keep(text);
+            return true;
+          },
+          help + "; may be repeated")
+      ->type_name(value_name)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(check);
 }
 
 void add_model_options(CLI::App& app, Options& o) {
@@ -33,6 +85,31 @@ void add_model_options(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
+void add_processor_options(CLI::App& app, Options& o) {
+  engine::SamplingParams& s = o.sampling;
+  add_repeatable(app, "--logit-bias", "ID=BIAS", "added to the logit of that token id",
+                 CLI::Validator(complain_of_bias, ""),
+                 [&s](const std::string& text) { s.logit_bias.push_back(*bias_of(text)); });
+  add_repeatable(
+      app, "--ban", "ID", "never emit that token id", CLI::Validator(complain_of_id, ""),
+      [&s](const std::string& text) { s.banned.push_back(*number_of<engine::TokenId>(text)); });
+  app.add_option("--min-tokens", s.min_tokens,
+                 "EOS is forbidden and stop strings are ignored before so many")
+      ->capture_default_str();
+  app.add_option("--repetition-penalty", s.repetition_penalty,
+                 "above 1: what prompt or text holds becomes less likely; 1: off")
+      ->capture_default_str();
+  app.add_option("--presence-penalty", s.presence_penalty,
+                 "taken off the logit of a token the text holds; 0: off")
+      ->capture_default_str();
+  app.add_option("--frequency-penalty", s.frequency_penalty,
+                 "the same, for each time the text holds it; 0: off")
+      ->capture_default_str();
+  add_repeatable(app, "--stop", "STRING", "end the text before this string",
+                 not_empty("give a text"),
+                 [&o](const std::string& text) { o.stop_texts.push_back(text); });
+}
+
 void add_decoding_options(CLI::App& app, Options& o) {
   app.add_option("--drafter", o.drafter, "layer-skip, or a control: null, oracle, uniform")
       ->capture_default_str();
@@ -41,7 +118,7 @@ void add_decoding_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--draft-tokens", o.draft_tokens, "tokens drafted a round at most")
       ->capture_default_str();
-  app.add_option("--verifier", o.verifier, "token, greedy, one-hot or coupled")
+  app.add_option("--verifier", o.verifier, "token, block, greedy, one-hot or coupled")
       ->capture_default_str();
   app.add_option("--temperature", o.sampling.temperature, "0: greedy")->capture_default_str();
   app.add_option("--top-k", o.sampling.top_k, "keep the k likeliest tokens; 0: all")
@@ -51,31 +128,78 @@ void add_decoding_options(CLI::App& app, Options& o) {
   app.add_option("--min-p", o.sampling.min_p,
                  "keep tokens with this share of the likeliest; 0: all")
       ->capture_default_str();
+  add_processor_options(app, o);
   app.add_option("--max-tokens", o.max_tokens, "tokens emitted at most; 0: the suite's choice")
       ->capture_default_str();
   app.add_option("--batch", o.batch, "sequences decoded together; 0: the suite's choice")
       ->capture_default_str();
-  app.add_option("--seed", o.seed, "of every random number")
-      ->capture_default_str()
-      ->check(CLI::Validator(complain_of_seed, ""));
+  CLI::Option* seed = app.add_option("--seed", o.seed, "of every random number")
+                          ->capture_default_str()
+                          ->check(CLI::Validator(complain_of_seed, ""));
+  app.add_flag("--vary-seed", o.vary_seed,
+               "a fresh seed from the clock and the system's entropy, printed and recorded")
+      ->excludes(seed);
+}
+
+void add_suite_options(CLI::App& app, Options& o) {
+  app.add_option("--suite", o.suite, "latency, lossless, kv or selftest");
+  app.add_option("--prompts", o.prompts,
+                 "JSON lines with id, category and prompt; default: the embedded set");
+  app.add_option("--protocol", o.protocol,
+                 "latency: standard or article (3 warm-ups, median of 5, 128 tokens)")
+      ->capture_default_str();
+  app.add_flag("--stop-at-eos", o.stop_at_eos, "latency: end timed texts at EOS");
+}
+
+void add_lossless_options(CLI::App& app, Options& o) {
+  app.add_option("--samples", o.samples, "lossless: verified token draws, for instance 1e6")
+      ->capture_default_str();
+  app.add_option("--alpha", o.alpha, "false alarm of a whole run at most, above 0 and below 1")
+      ->capture_default_str();
+  app.add_option("--seeds", o.seeds, "runs with a seed of their own; 0: the suite's choice")
+      ->capture_default_str();
+  app.add_option("--mutant", o.mutant,
+                 "lossless only: plant a known fault of the selftest, to see it caught")
+      ->check(not_empty("name a fault"));
+  app.add_flag("--sequential", o.sequential,
+               "lossless: looks at the data more than once, by plan; needs --state");
+  app.add_option("--state", o.state, "file that carries a sequential run from call to call")
+      ->check(not_empty("name a file"));
+  app.add_flag("--analyze-calibration", o.analyze_calibration, "judge the tests themselves");
 }
 
 void add_output_options(CLI::App& app, Options& o) {
   app.add_option("--out", o.out, "write the record (JSON) to this file")
-      ->check(CLI::Validator(
-          [](const std::string& path) { return path.empty() ? "is empty; name a file." : ""; },
-          ""));
+      ->check(not_empty("name a file"));
   app.add_option("--format", o.format, "standard output: text or json")->capture_default_str();
   app.add_flag("--quiet", o.quiet, "no progress on standard error");
 }
 
+void need(bool is_right, const std::string& sentence) {
+  if (!is_right) throw engine::InputError(sentence);
+}
+
+void check_lossless(const Options& o) {
+  need(std::isfinite(o.samples) && o.samples >= 1 && o.samples <= 1e12,
+       fmt::format("--samples is {}; it must be 1 to 1e12.", o.samples));
+  need(o.alpha > 0.0 && o.alpha < 1.0,
+       fmt::format("--alpha is {}; it must be above 0 and below 1.", o.alpha));
+  need(o.seeds >= 0 && o.seeds <= kMaxSeeds,
+       fmt::format("--seeds is {}; it must be 0 (the suite's choice) to {}.", o.seeds, kMaxSeeds));
+  need(o.mutant.empty() || o.suite == "lossless",
+       fmt::format("--mutant is '{}', but only --suite lossless plants faults; leave it out, or "
+                   "use that suite.",
+                   o.mutant));
+  need(!o.sequential || o.suite == "lossless",
+       "--sequential is for --suite lossless only; leave it out, or use that suite.");
+  need(!o.sequential || !o.state.empty(),
+       "--sequential needs --state FILE, which carries the run from call to call.");
+}
+
 void check(const Options& o) {
-  const auto need = [](bool is_right, const std::string& sentence) {
-    if (!is_right) throw engine::InputError(sentence);
-  };
   need(o.command != Command::kSuite || o.suite == "latency" || o.suite == "lossless" ||
-           o.suite == "kv",
-       "--suite is '" + o.suite + "'; this build has latency, lossless and kv.");
+           o.suite == "kv" || o.suite == "selftest",
+       "--suite is '" + o.suite + "'; this build has latency, lossless, kv and selftest.");
   need(o.format == "text" || o.format == "json",
        "--format is '" + o.format + "'; it must be text or json.");
   need(o.protocol == "standard" || o.protocol == "article",
@@ -96,9 +220,30 @@ void check(const Options& o) {
       fmt::format("--max-tokens is {}, but --protocol article fixes it at {}; leave it out, or use "
                   "--protocol standard.",
                   o.max_tokens, kArticleTokens));
-  need(std::isfinite(o.samples) && o.samples >= 1 && o.samples <= 1e12,
-       fmt::format("--samples is {}; it must be 1 to 1e12.", o.samples));
+  need(o.max_tokens == 0 || o.sampling.min_tokens <= o.max_tokens,
+       fmt::format("--min-tokens is {}, more than the {} of --max-tokens; lower it.",
+                   o.sampling.min_tokens, o.max_tokens));
+  check_lossless(o);
   engine::validate(o.sampling);
+}
+
+std::uint64_t fresh_seed() {
+  std::random_device entropy;
+  const std::uint64_t words = (std::uint64_t{entropy()} << 32) | entropy();
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return words ^ static_cast<std::uint64_t>(now);
+}
+
+/// As typed; but a varied seed is spelled out, so that the line repeats the run.
+std::string command_line(int argc, const char* const* argv, const Options& o) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const bool is_flag = o.vary_seed && (word == "--vary-seed" || word.starts_with("--vary-seed="));
+    line += i > 0 ? " " : "";
+    line += is_flag ? "--seed " + std::to_string(o.seed) : std::string(word);
+  }
+  return line;
 }
 
 }  // namespace
@@ -110,15 +255,8 @@ bool parse_options(int argc, const char* const* argv, Options& o) {
       "Exit codes: 0 passed, 1 the property failed, 2 inconclusive, 3 could not be measured here, "
       "4 wrong usage or input, "
       "130 interrupted.");
-  app.add_option("--suite", o.suite, "latency, lossless or kv");
-  app.add_option("--samples", o.samples, "lossless: verified token draws, for instance 1e6")
-      ->capture_default_str();
-  app.add_option("--prompts", o.prompts,
-                 "JSON lines with id, category and prompt; default: the embedded set");
-  app.add_option("--protocol", o.protocol,
-                 "latency: standard or article (3 warm-ups, median of 5, 128 tokens)")
-      ->capture_default_str();
-  app.add_flag("--stop-at-eos", o.stop_at_eos, "latency: end timed texts at EOS");
+  add_suite_options(app, o);
+  add_lossless_options(app, o);
   add_model_options(app, o);
   add_decoding_options(app, o);
   add_output_options(app, o);
@@ -139,16 +277,17 @@ bool parse_options(int argc, const char* const* argv, Options& o) {
   } catch (const CLI::ParseError& error) {
     throw engine::InputError(std::string(error.what()) + " (see specbench --help)");
   }
-  for (int i = 0; i < argc; ++i) o.command_line += (i > 0 ? " " : "") + std::string(argv[i]);
   if (generate->parsed()) o.command = Command::kGenerate;
   if (info->parsed()) o.command = Command::kInfo;
   if (o.command == Command::kSuite && o.suite.empty())
     throw engine::InputError(
-        "Nothing to do: give --suite latency, lossless or kv, or the command generate or info (see "
-        "specbench --help).");
+        "Nothing to do: give --suite latency, lossless, kv or selftest, or the command generate or "
+        "info (see specbench --help).");
   if (o.command != Command::kSuite && !o.suite.empty())
     throw engine::InputError("--suite and a command exclude each other; give one of them.");
   check(o);
+  if (o.vary_seed) o.seed = fresh_seed();
+  o.command_line = command_line(argc, argv, o);
   return true;
 }
 

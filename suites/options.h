@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/sampling.h"
 
@@ -22,7 +23,7 @@ enum ExitCode {
 
 struct Options {
   Command command = Command::kSuite;
-  std::string suite;  ///< "latency", "lossless", "kv"
+  std::string suite;  ///< "latency", "lossless", "kv", "selftest"
   std::string model;  ///< directory; empty: the embedded model
   std::string backend = "cpu";
   std::string drafter = "layer-skip";
@@ -30,20 +31,28 @@ struct Options {
   int draft_tokens = 2;  ///< g
   std::string verifier = "token";
   engine::SamplingParams sampling;
-  int batch = 0;        ///< sequences decoded together; 0: the suite's choice
+  std::vector<std::string> stop_texts;  ///< a text ends with the token that completes one
+  int batch = 0;                        ///< sequences decoded together; 0: the suite's choice
   std::string prompts;  ///< JSON lines with id, category, prompt; empty: the embedded set
   std::string prompt;   ///< generate only
   int max_tokens = 0;   ///< 0: the suite's choice
   int threads = 0;      ///< 0: every core this process may use
   std::uint64_t seed = 1;
-  double samples = 1e5;  ///< lossless: verified token draws end to end
+  bool vary_seed = false;   ///< the seed was drawn afresh for this run
+  double samples = 1e5;     ///< lossless: verified token draws end to end
+  int seeds = 0;            ///< runs with a seed of their own; 0: the suite's choice
+  double alpha = 1e-6;      ///< false alarm of a whole run, at most
+  std::string mutant;       ///< lossless: a known fault of the selftest to plant; empty: none
+  bool sequential = false;  ///< lossless: looks at the data more than once, by plan
+  std::string state;        ///< file that carries a sequential run from call to call
+  bool analyze_calibration = false;  ///< judge the tests themselves
   bool stop_at_eos =
       false;  ///< latency: end a timed text at EOS instead of going on as a new document
   std::string protocol = "standard";  ///< latency: "standard" or "article"
   std::string out;                    ///< record file (JSON)
   std::string format = "text";        ///< what goes to standard output: "text" or "json"
   bool quiet = false;                 ///< no progress
-  std::string command_line;           ///< as typed, for the record
+  std::string command_line;           ///< as typed, a varied seed spelled out: it repeats the run
 };
 
 /// Parses the command line. Returns false where there is nothing left to do (--help, --version),

@@ -39,6 +39,16 @@ TEST(Options, DefaultsAreThoseOfTheDesign) {
   EXPECT_EQ(o.protocol, "standard");
   EXPECT_EQ(o.format, "text");
   EXPECT_FALSE(o.stop_at_eos);
+  EXPECT_FALSE(o.sampling.has_processors());
+  EXPECT_TRUE(o.stop_texts.empty());
+  EXPECT_EQ(o.seed, 1U);
+  EXPECT_FALSE(o.vary_seed);
+  EXPECT_EQ(o.alpha, 1e-6);
+  EXPECT_EQ(o.seeds, 0);
+  EXPECT_EQ(o.mutant, "");
+  EXPECT_FALSE(o.sequential);
+  EXPECT_EQ(o.state, "");
+  EXPECT_FALSE(o.analyze_calibration);
   EXPECT_EQ(o.command_line, "specbench --suite latency");
 }
 
@@ -109,6 +119,66 @@ TEST(Options, EveryOptionIsHeard) {
   EXPECT_TRUE(o.quiet);
 }
 
+TEST(Options, ProcessorsAreHeardEachTimeTheyAreNamed) {
+  const Options o = parse({"generate",
+                           "--prompt",
+                           "x",
+                           "--logit-bias",
+                           "5=-2.5",
+                           "--logit-bias=7=1e2",
+                           "--ban",
+                           "3",
+                           "--ban",
+                           "9",
+                           "--min-tokens",
+                           "4",
+                           "--repetition-penalty",
+                           "1.2",
+                           "--presence-penalty",
+                           "-0.5",
+                           "--frequency-penalty",
+                           "0.25",
+                           "--stop",
+                           ", and",
+                           "--stop",
+                           "{}",
+                           "--stop=[a]",
+                           "--stop",
+                           "\n"});
+  const std::vector<std::pair<engine::TokenId, double>> biases{{5, -2.5}, {7, 100.0}};
+  EXPECT_EQ(o.sampling.logit_bias, biases);
+  EXPECT_EQ(o.sampling.banned, (std::vector<engine::TokenId>{3, 9}));
+  EXPECT_EQ(o.sampling.min_tokens, 4);
+  EXPECT_EQ(o.sampling.repetition_penalty, 1.2);
+  EXPECT_EQ(o.sampling.presence_penalty, -0.5);
+  EXPECT_EQ(o.sampling.frequency_penalty, 0.25);
+  EXPECT_EQ(o.stop_texts, (std::vector<std::string>{", and", "{}", "[a]", "\n"}));
+}
+
+TEST(Options, TheVerdictsOptionsAreHeard) {
+  const Options o = parse({"--suite", "lossless", "--mutant", "R1", "--sequential", "--state", "f",
+                           "--analyze-calibration", "--seeds", "20", "--alpha", "0.01"});
+  EXPECT_EQ(o.mutant, "R1");
+  EXPECT_TRUE(o.sequential);
+  EXPECT_EQ(o.state, "f");
+  EXPECT_TRUE(o.analyze_calibration);
+  EXPECT_EQ(o.seeds, 20);
+  EXPECT_EQ(o.alpha, 0.01);
+  EXPECT_EQ(parse({"--suite", "selftest"}).suite, "selftest");
+}
+
+// The line of the record repeats the run: it names the seed that was drawn.
+TEST(Options, AVariedSeedIsFreshAndNamed) {
+  const Options first = parse({"--suite", "kv", "--vary-seed", "--quiet"});
+  const Options second = parse({"--suite", "kv", "--vary-seed", "--quiet"});
+  EXPECT_TRUE(first.vary_seed);
+  EXPECT_NE(first.seed, 1U);
+  EXPECT_NE(first.seed, second.seed);  // equal by chance once in 2^64 runs
+  EXPECT_EQ(first.command_line,
+            "specbench --suite kv --seed " + std::to_string(first.seed) + " --quiet");
+  EXPECT_EQ(parse({"--suite", "kv", "--quiet"}).command_line, "specbench --suite kv --quiet");
+}
+
 TEST(Options, CommandsTakeTheirOwnOptions) {
   const Options generate = parse({"generate", "--prompt", "It was", "--draft-tokens", "3"});
   EXPECT_EQ(generate.command, Command::kGenerate);
@@ -147,6 +217,34 @@ TEST(Options, MisuseIsRefusedByName) {
       {{"--suite", "lossless", "--samples", "nan"}, "--samples is nan;"},
       {{"--suite", "latency", "--temperature", "-1"}, "--temperature"},
       {{"--suite", "latency", "--top-p", "1.5"}, "--top-p"},
+      {{"--suite", "latency", "--logit-bias", "5"}, "--logit-bias: '5' is not a token id and"},
+      {{"--suite", "latency", "--logit-bias", "x=1"}, "'x=1' is not a token id and"},
+      {{"--suite", "latency", "--logit-bias", "1=1x"}, "'1=1x' is not a token id and"},
+      {{"--suite", "latency", "--logit-bias", "="}, "'=' is not a token id and"},
+      {{"--suite", "latency", "--logit-bias", ""}, "'' is not a token id and"},
+      {{"--suite", "latency", "--logit-bias", "5=nan"}, "--logit-bias is nan;"},
+      {{"--suite", "latency", "--logit-bias", "5=-inf"}, "--logit-bias is -inf;"},
+      {{"--suite", "latency", "--ban", "1.5"}, "--ban: '1.5' is not a token id"},
+      {{"--suite", "latency", "--ban", "1", "2"}, "2"},
+      {{"--suite", "latency", "--min-tokens", "-1"}, "--min-tokens is -1;"},
+      {{"--suite", "latency", "--min-tokens", "9", "--max-tokens", "8"},
+       "--min-tokens is 9, more than the 8 of --max-tokens"},
+      {{"--suite", "latency", "--repetition-penalty", "0"}, "--repetition-penalty is 0;"},
+      {{"--suite", "latency", "--presence-penalty", "nan"}, "--presence-penalty is nan;"},
+      {{"--suite", "latency", "--frequency-penalty", "101"}, "--frequency-penalty is 101;"},
+      {{"--suite", "latency", "--stop", ""}, "--stop: is empty"},
+      {{"--suite", "latency", "--vary-seed", "--seed", "3"}, "excludes"},
+      {{"--suite", "lossless", "--alpha", "0"}, "--alpha is 0; it must be above 0 and below 1."},
+      {{"--suite", "lossless", "--alpha", "1"}, "--alpha is 1;"},
+      {{"--suite", "lossless", "--alpha", "nan"}, "--alpha is nan;"},
+      {{"--suite", "lossless", "--seeds", "-1"}, "--seeds is -1;"},
+      {{"--suite", "lossless", "--seeds", "1000001"}, "--seeds is 1000001;"},
+      {{"--suite", "lossless", "--sequential"}, "--sequential needs --state"},
+      {{"--suite", "latency", "--sequential", "--state", "f"}, "--suite lossless only"},
+      {{"--suite", "lossless", "--state", ""}, "--state: is empty"},
+      {{"--suite", "lossless", "--mutant", ""}, "--mutant: is empty"},
+      {{"--suite", "kv", "--mutant", "R1"}, "--mutant is 'R1', but only --suite lossless"},
+      {{"generate", "--prompt", "x", "--mutant", "R1"}, "--mutant"},
       {{"--suite", "latency", "--frobnicate"}, "--frobnicate"},
       {{"--suite", "latency", "info"}, "exclude each other"},
       {{"generate"}, "--prompt"}};

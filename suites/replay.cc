@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
-#include "engine/coins.h"
+#include "suites/replay_rules.h"
 
 namespace specbench::suites {
 
@@ -14,113 +13,118 @@ using engine::Law;
 using engine::Purpose;
 using engine::TokenId;
 
-long double prob(const Law& law, int id) {
-  if (law.is_point()) return id == law.point ? 1.0L : 0.0L;
-  return static_cast<long double>(law.weights[id]) / static_cast<long double>(law.total);
-}
-
-// The first id whose running sum exceeds u times the whole.
-template <typename Weight>
-TokenId draw_plainly(int n_ids, double u, const Weight& weight) {
-  long double total = 0.0L;
-  for (int id = 0; id < n_ids; ++id) total += weight(id);
-  const long double t = static_cast<long double>(u) * total;
-  long double sum = 0.0L;
-  TokenId last = -1;
-  for (int id = 0; id < n_ids; ++id) {
-    const long double w = weight(id);
-    if (!(w > 0.0L)) continue;
-    last = id;
-    sum += w;
-    if (t < sum) return id;
-  }
-  return last;
-}
-
-TokenId draw_law(const Law& law, double u) {
-  if (law.is_point()) return law.point;
-  return draw_plainly(law.n_ids, u,
-                      [&](int id) { return static_cast<long double>(law.weights[id]); });
-}
-
-// argmax of log p + Gumbel noise as the rule is written, by the library's logarithm.
-TokenId draw_coupled(const Law& law, std::uint64_t seed, std::uint32_t request, std::uint32_t pos) {
-  if (law.is_point()) return law.point;
-  TokenId best = -1;
-  double best_score = 0.0;
-  for (int id = 0; id < law.n_ids; ++id) {
-    if (!(law.weights[id] > 0.0)) continue;
-    const auto at = static_cast<std::uint32_t>(id);
-    const auto words = engine::coin_words({seed, request, 0, pos, Purpose::kCoupled, at / 2});
-    const double u = (static_cast<double>(words[at % 2] >> 12) + 0.5) * 0x1p-52;
-    const double score = std::log(law.weights[id] / law.total) - std::log(-std::log(u));
-    if (best >= 0 && !(score > best_score)) continue;
-    best = id;
-    best_score = score;
-  }
-  return best;
-}
-
-struct Outcome {
-  int n_accepted = 0;
-  TokenId final_token = -1;
+/// What a mismatch hangs on: see ReplayMismatch.
+struct Edge {
+  double coin = std::numeric_limits<double>::quiet_NaN();
+  double margin = 1.0;
 };
 
-/// The coins of a round from their keys, not from what the engine says it used.
-class RoundCoinSource {
+/// A round, what is due by the oracle, and where to count it.
+class Comparison {
  public:
-  RoundCoinSource(const engine::Round& round, std::uint64_t seed) : round_(round), seed_(seed) {}
-  double coin(int i, Purpose purpose) const {
-    return engine::uniform({seed_, round_.request, first(), pos(i), purpose, 0});
-  }
-  double target_coin(int i) const {
-    return engine::uniform({seed_, round_.request, 0, pos(i), Purpose::kTarget, 0});
-  }
-  TokenId coupled(const Law& law, int i) const {
-    return draw_coupled(law, seed_, round_.request, pos(i));
-  }
+  Comparison(const engine::Round& round, const RoundOracle& oracle, ReplayCounts& counts)
+      : round_(round), oracle_(oracle), counts_(counts) {}
+  void compare_drafts();
+  void compare_outcome();
 
  private:
-  std::uint32_t first() const { return static_cast<std::uint32_t>(round_.first_pos); }
-  std::uint32_t pos(int i) const { return first() + static_cast<std::uint32_t>(i); }
+  Edge draw_edge(const Law& law, int i, Purpose purpose, TokenId engine, TokenId own) const;
+  Edge final_edge(const Outcome& own, TokenId engine) const;
+  Edge decision_edge(const Outcome& own) const;
+  template <typename EdgeOf>
+  void note(const char* what, int i, TokenId engine, TokenId own, const EdgeOf& edge_of);
+
   const engine::Round& round_;
-  std::uint64_t seed_;
+  const RoundOracle& oracle_;
+  ReplayCounts& counts_;
 };
 
-Outcome replay_token(const engine::Round& round, const RoundCoinSource& coins) {
-  const auto& [drafted, draft_laws, target_laws, residuals] = round.proposal;
-  for (std::size_t i = 0; i < drafted.size(); ++i) {
-    const int at = static_cast<int>(i);
-    const long double p = prob(target_laws[i], drafted[i]);
-    const long double q = prob(draft_laws[i], drafted[i]);
-    if (static_cast<long double>(coins.coin(at, Purpose::kAccept)) * q < p) continue;
-    const auto rest = [&](int id) {
-      return std::max(0.0L, prob(target_laws[i], id) - prob(draft_laws[i], id));
-    };
-    return {at, draw_plainly(target_laws[i].n_ids, coins.coin(at, Purpose::kResidual), rest)};
+Edge Comparison::draw_edge(const Law& law, int i, Purpose purpose, TokenId engine,
+                           TokenId own) const {
+  if (oracle_.rule() != Rule::kCoupled) {
+    const double u = oracle_.coin(i, purpose);
+    return {u, distance_to(engine, law.n_ids, u, PlainProbs(law))};
   }
-  const int n = static_cast<int>(drafted.size());
-  return {n, draw_law(target_laws.back(), coins.coin(n, Purpose::kBonus))};
+  Edge edge;
+  if (engine < 0 || engine >= law.n_ids || law.is_point() || !(law.weights[engine] > 0.0))
+    return edge;
+  const engine::CoinKey key = oracle_.key(i, Purpose::kCoupled);
+  edge.margin = coupled_score(law, key, own) - coupled_score(law, key, engine);
+  return edge;
 }
 
-// The rules in which the target names its own token and a drafted one stands iff it is that token.
-Outcome replay_if_equal(const engine::Round& round, const RoundCoinSource& coins, bool is_coupled) {
-  const auto& drafted = round.proposal.drafted;
-  for (int i = 0;; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const Law& law = round.proposal.target_laws[at];
-    const TokenId id = is_coupled ? coins.coupled(law, i) : draw_law(law, coins.target_coin(i));
-    if (at == drafted.size() || id != drafted[at]) return {i, id};
+Edge Comparison::final_edge(const Outcome& own, TokenId engine) const {
+  const int i = own.n_accepted;
+  const Law& target = oracle_.target_law(i);
+  if (oracle_.names_token()) return draw_edge(target, i, Purpose::kTarget, engine, own.final_token);
+  if (i == oracle_.n_drafted())
+    return draw_edge(target, i, Purpose::kBonus, engine, own.final_token);
+  const double u = oracle_.coin(i, Purpose::kResidual);
+  return {u, distance_to(engine, target.n_ids, u, oracle_.residual(i, own.share))};
+}
+
+// The edge that one side crossed and the other did not: at the first token (block rule: the last)
+// that they judge differently. In the rules that name a token, of the engine's own token there.
+Edge Comparison::decision_edge(const Outcome& own) const {
+  const int low = std::min(own.n_accepted, round_.n_verdict);
+  const int high = std::max(own.n_accepted, round_.n_verdict);
+  if (low < 0 || high > oracle_.n_drafted()) return {};
+  if (oracle_.names_token()) {
+    const bool stood = round_.n_verdict > low;
+    if (!stood && (round_.is_cut || round_.emitted.empty())) return {};
+    return draw_edge(oracle_.target_law(low), low, Purpose::kTarget,
+                     stood ? oracle_.drafted(low) : round_.emitted.back(),
+                     stood ? own.final_token : oracle_.drafted(low));
+  }
+  const int judged = oracle_.rule() == Rule::kBlock ? high - 1 : low;
+  const double u = oracle_.coin(judged, Purpose::kAccept);
+  const double distance =
+      static_cast<double>(std::fabs(static_cast<long double>(u) - oracle_.accept_edge(judged)));
+  return {u, std::isnan(distance) ? 1.0 : distance};
+}
+
+// The edge costs a pass over the law, so it is asked for only while mismatches are kept.
+template <typename EdgeOf>
+void Comparison::note(const char* what, int i, TokenId engine, TokenId own, const EdgeOf& edge_of) {
+  if (counts_.mismatches.size() >= ReplayCounts::kKept) return;
+  const Edge edge = edge_of();
+  counts_.mismatches.push_back({round_.request, round_.index, round_.first_pos + i, what, engine,
+                                own, edge.coin, edge.margin});
+  if (counts_.first_mismatch.empty()) counts_.first_mismatch = describe(counts_.mismatches.back());
+}
+
+void Comparison::compare_drafts() {
+  for (int i = 0; i < oracle_.n_drafted(); ++i) {
+    const Law& law = oracle_.draft_law(i);
+    const TokenId drafted = oracle_.drafted(i);
+    const TokenId own = oracle_.draw(law, i, Purpose::kDraft);
+    ++counts_.n_drafted;
+    if (own == drafted) continue;
+    ++counts_.n_draft_mismatches;
+    note("drafted", i, drafted, own,
+         [&] { return draw_edge(law, i, Purpose::kDraft, drafted, own); });
   }
 }
 
-void note_first(ReplayCounts& counts, const engine::Round& round, const char* what, int i,
-                TokenId engine_id, TokenId replayed) {
-  if (!counts.first_mismatch.empty()) return;
-  counts.first_mismatch =
-      "Request " + std::to_string(round.request) + ", round " + std::to_string(round.index) +
-      ", position " + std::to_string(round.first_pos + i) + ": " + what + " " +
-      std::to_string(engine_id) + ", the replay says " + std::to_string(replayed) + ".";
+// What was emitted must be the accepted ids and the final token; a stop may have cut it short.
+void Comparison::compare_outcome() {
+  const Outcome own = oracle_.decide();
+  ++counts_.n_rounds;
+  counts_.n_tokens += static_cast<std::int64_t>(round_.emitted.size());
+  if (own.n_accepted != round_.n_verdict) {
+    ++counts_.n_round_mismatches;
+    return note("accepted drafts:", std::min(own.n_accepted, round_.n_verdict), round_.n_verdict,
+                own.n_accepted, [&] { return decision_edge(own); });
+  }
+  for (int i = 0; i < static_cast<int>(round_.emitted.size()); ++i) {
+    const bool is_draft = i < own.n_accepted;
+    const TokenId due = is_draft ? oracle_.drafted(i) : own.final_token;
+    const TokenId emitted = round_.emitted[static_cast<std::size_t>(i)];
+    if (emitted == due) continue;
+    ++counts_.n_round_mismatches;
+    return note("emitted", i, emitted, due,
+                [&] { return is_draft ? Edge{} : final_edge(own, emitted); });
+  }
 }
 
 }  // namespace
@@ -138,40 +142,11 @@ engine::Round round_of(const engine::Prefill& prefill) {
 }
 
 void replay_round(const engine::Round& round, const engine::Verifier& verifier, std::uint64_t seed,
-                  ReplayCounts& counts) {
-  const RoundCoinSource coins(round, seed);
-  const auto& drafted = round.proposal.drafted;
-  const bool is_coupled = verifier.name == std::string_view("coupled");
-  for (int i = 0; i < static_cast<int>(drafted.size()); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const Law& law = round.proposal.draft_laws[at];
-    const TokenId id =
-        is_coupled ? coins.coupled(law, i) : draw_law(law, coins.coin(i, Purpose::kDraft));
-    ++counts.n_drafted;
-    if (id == drafted[at]) continue;
-    ++counts.n_draft_mismatches;
-    note_first(counts, round, "drafted", i, drafted[at], id);
-  }
-  const bool names_token = is_coupled || verifier.name == std::string_view("one-hot");
-  const Outcome outcome =
-      names_token ? replay_if_equal(round, coins, is_coupled) : replay_token(round, coins);
-  ++counts.n_rounds;
-  counts.n_tokens += static_cast<std::int64_t>(round.emitted.size());
-  // What was emitted must be the prefix of accepted ids and the final token; a stop may have cut it
-  // short.
-  bool is_same = outcome.n_accepted == round.n_verdict;
-  for (int i = 0; is_same && i < static_cast<int>(round.emitted.size()); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const TokenId due = i < outcome.n_accepted ? drafted[at] : outcome.final_token;
-    if (round.emitted[at] != due) {
-      note_first(counts, round, "emitted", i, round.emitted[at], due);
-      is_same = false;
-    }
-  }
-  if (outcome.n_accepted != round.n_verdict)
-    note_first(counts, round, "accepted drafts:", std::min(outcome.n_accepted, round.n_verdict),
-               round.n_verdict, outcome.n_accepted);
-  counts.n_round_mismatches += is_same ? 0 : 1;
+                  ReplayCounts& counts, OracleFault fault) {
+  const RoundOracle oracle(round, verifier, seed, fault);
+  Comparison comparison(round, oracle, counts);
+  comparison.compare_drafts();
+  comparison.compare_outcome();
 }
 
 }  // namespace specbench::suites

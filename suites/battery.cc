@@ -1,0 +1,162 @@
+#include "suites/battery.h"
+
+#include <utility>
+
+#include "suites/budget.h"
+#include "suites/confirm.h"
+#include "suites/edges.h"
+#include "suites/enumeration.h"
+#include "suites/lossless_end_to_end.h"
+#include "suites/lossless_equality.h"
+#include "suites/lossless_narrow.h"
+#include "suites/lossless_wide.h"
+#include "suites/replay_check.h"
+
+namespace specbench::suites {
+
+namespace {
+
+// Numbers of the groups that share no coins (confirm.h).
+constexpr std::uint32_t kRealGroup = 1, kSettingGroup = 100, kWideGroup = 200, kNarrowGroup = 1000;
+
+class Battery {
+ public:
+  Battery(const Context& context, std::string_view verifier, const Faults& faults,
+          const Scale& scale, std::uint64_t seed)
+      : context_(context),
+        faults_(faults),
+        scale_(scale),
+        seed_(seed),
+        verifier_(engine::find_verifier(verifier, context.options.sampling)) {}
+
+  BatteryResult run() {
+    check_exactly();
+    generate();
+    draw_narrow();
+    draw_wide();
+    return std::move(result_);
+  }
+
+ private:
+  bool is_stopped() const { return *context_.stop; }
+
+  void check_exactly() {
+    context_.progress->show("lossless: enumeration", 0, 0);
+    result_.findings.add(check_enumeration(verifier_.name, faults_.steps, context_.options.threads,
+                                           scale_.has_whole_enumeration));
+    result_.findings.add(check_edges(verifier_.name, faults_.steps));
+    result_.findings.checks.push_back(check_oracle(faults_.oracle));
+    if (scale_.n_equality_prompts > 0 && !is_stopped())
+      result_.findings.add(check_equality(context_, scale_.n_equality_prompts,
+                                          scale_.n_equality_tokens, faults_, result_.counters));
+  }
+
+  /// Both stages of a generation's tests; its checks are those of the first.
+  Generated confirmed(Generation generation, std::uint32_t n_group) {
+    std::optional<Generated> first;
+    const TestGroup group = [&](std::uint64_t seed, int) {
+      generation.seed = seed;
+      Generated generated = test_generation(context_, generation, faults_);
+      std::vector<stats::TestResult> tests = std::move(generated.findings.tests);
+      if (!first) first = std::move(generated);
+      return tests;
+    };
+    auto tests = run_confirmed(group, seed_, n_group, 1, scale_.confirms && !is_stopped());
+    first->findings.tests = std::move(tests);
+    return std::move(*first);
+  }
+
+  void generate() {
+    if (scale_.n_real > 0 && !is_stopped()) {
+      Generation real = main_generation(context_, scale_.n_real, seed_);
+      real.verifier = &verifier_;
+      if (scale_.batch > 0) real.batch = scale_.batch;
+      Generated generated = confirmed(real, kRealGroup);
+      result_.certified_tv = generated.certified_tv;
+      result_.real = std::move(generated.tally);
+      result_.findings.add(std::move(generated.findings));
+    }
+    if (scale_.n_setting == 0 || verifier_.name == "greedy") return;
+    std::uint32_t n_group = kSettingGroup;
+    for (Generation& setting : setting_generations(context_, scale_.n_setting, seed_)) {
+      if (is_stopped()) return;
+      setting.verifier = &verifier_;
+      if (scale_.batch > 0) setting.batch = scale_.batch;
+      result_.findings.add(confirmed(setting, n_group++).findings);
+    }
+  }
+
+  void draw_narrow() {
+    std::uint32_t n_group = kNarrowGroup;
+    for (std::size_t i = 0; i < scale_.narrow_cases.size() && !is_stopped(); ++i) {
+      context_.progress->show("lossless: narrow laws", static_cast<double>(i),
+                              static_cast<double>(scale_.narrow_cases.size()));
+      const TestGroup group = [&](std::uint64_t seed, int factor) {
+        return test_narrow_case(scale_.narrow_cases[i], verifier_.name,
+                                scale_.narrow_rounds * factor, seed, faults_.steps,
+                                context_.options.threads);
+      };
+      result_.findings.add(run_confirmed(group, seed_, n_group++, kConfirmFactor, scale_.confirms));
+    }
+  }
+
+  void draw_wide() {
+    std::uint32_t n_group = kWideGroup;
+    for (const int n_ids : scale_.wide_sizes) {
+      if (is_stopped()) return;
+      context_.progress->show("lossless: wide laws", 0, 0);
+      const TestGroup group = [&](std::uint64_t seed, int factor) {
+        return test_wide_case(n_ids, verifier_.name, scale_.n_wide * factor, seed, faults_.steps,
+                              context_.options.threads);
+      };
+      result_.findings.add(run_confirmed(group, seed_, n_group++, kConfirmFactor, scale_.confirms));
+    }
+  }
+
+  const Context& context_;
+  const Faults& faults_;
+  const Scale& scale_;
+  std::uint64_t seed_;
+  const engine::Verifier& verifier_;
+  BatteryResult result_;
+};
+
+}  // namespace
+
+Scale full_scale(const Context& context, std::int64_t n_samples) {
+  const bool is_greedy = context.options.sampling.is_greedy();
+  Scale scale;
+  scale.n_real = n_samples;
+  scale.n_setting = std::clamp<std::int64_t>(n_samples / 25, 4000, 40'000);
+  // Greedy output is an equality test: all prompts, longer texts.
+  scale.n_equality_prompts = is_greedy ? static_cast<int>(context.prompts.size()) : 20;
+  scale.n_equality_tokens = is_greedy ? 128 : 64;
+  scale.narrow_cases = narrow_cases();
+  scale.narrow_rounds = narrow_rounds();
+  scale.wide_sizes = {4096, 50'257, 151'936};
+  scale.n_wide = n_samples;
+  scale.has_whole_enumeration = true;
+  return scale;
+}
+
+Scale probe_scale() {
+  Scale scale;
+  scale.n_real = 1500;
+  scale.n_setting = 500;
+  scale.batch = 16;
+  scale.n_equality_prompts = 5;
+  scale.n_equality_tokens = 24;
+  scale.narrow_cases = narrow_probe_cases();
+  scale.narrow_rounds = 20'000;
+  scale.wide_sizes = {4096};
+  scale.n_wide = 20'000;
+  scale.confirms = false;
+  return scale;
+}
+
+BatteryResult run_battery(const Context& context, std::string_view verifier, const Faults& faults,
+                          const Scale& scale, std::uint64_t seed) {
+  return Battery(context, verifier, faults, scale, seed).run();
+}
+
+}  // namespace specbench::suites

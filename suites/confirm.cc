@@ -1,0 +1,58 @@
+#include "suites/confirm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/coins.h"
+
+namespace specbench::suites {
+
+namespace {
+
+bool is_hit(const stats::TestResult& test) { return test.verdict == stats::Verdict::kFail; }
+bool is_forbidden(const stats::TestResult& test) { return is_hit(test) && test.p_value == 0.0; }
+
+// What the second stage says of a hit of the first.
+stats::TestResult judged(const stats::TestResult& hit, const stats::TestResult& again) {
+  stats::TestResult result = is_hit(again) ? hit : again;
+  result.reason +=
+      is_hit(again)
+          ? fmt::format("; confirmed by fresh coins: p = {:.1e} over {}", again.p_value, again.n)
+          : fmt::format(
+                "; the first look had p = {:.1e} over {}, which fresh coins did not confirm",
+                hit.p_value, hit.n);
+  return result;
+}
+
+}  // namespace
+
+std::uint64_t stage_seed(std::uint64_t seed, std::uint32_t group, int stage) {
+  return engine::coin_words({seed, group, static_cast<std::uint32_t>(stage), 0,
+                             engine::Purpose::kVerification, 0xffffff})[0];
+}
+
+std::vector<stats::TestResult> run_confirmed(const TestGroup& group, std::uint64_t seed,
+                                             std::uint32_t n_group, int factor, bool may_confirm) {
+  std::vector<stats::TestResult> tests = group(stage_seed(seed, n_group, 0), 1);
+  const bool needs_second = std::any_of(tests.begin(), tests.end(), [](const auto& test) {
+    return is_hit(test) && !is_forbidden(test);
+  });
+  if (!needs_second) return tests;
+  if (!may_confirm) {
+    for (stats::TestResult& test : tests)
+      if (is_hit(test) && !is_forbidden(test)) test.reason += "; not made again";
+    return tests;
+  }
+  const std::vector<stats::TestResult> second = group(stage_seed(seed, n_group, 1), factor);
+  for (stats::TestResult& test : tests) {
+    if (!is_hit(test) || is_forbidden(test)) continue;
+    const auto again = std::find_if(second.begin(), second.end(),
+                                    [&](const auto& other) { return other.id == test.id; });
+    // A class that fresh coins never show cannot clear itself.
+    if (again != second.end()) test = judged(test, *again);
+  }
+  return tests;
+}
+
+}  // namespace specbench::suites

@@ -1,0 +1,183 @@
+#include "suites/selftest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "engine/error.h"
+#include "suites/battery.h"
+#include "suites/confirm.h"
+#include "suites/controls.h"
+#include "suites/kinds.h"
+#include "suites/lossless_narrow.h"
+
+namespace specbench::suites {
+
+using results::CheckStatus;
+
+namespace {
+
+constexpr std::uint32_t kMutantGroup = 0x10000;
+
+/// What became of one mutant.
+struct Kill {
+  std::set<std::string> kinds;  ///< that failed
+  std::int64_t n_rounds = 0;    ///< of its narrow case until sampling alone caught it; 0: not
+  bool is_caught = false;       ///< by the kind that must
+};
+
+const NarrowCase& narrow_case_of(const Mutant& mutant) {
+  static const std::vector<NarrowCase> cases = narrow_probe_cases();
+  const auto at = std::find_if(cases.begin(), cases.end(), [&](const NarrowCase& narrow) {
+    return narrow.name == mutant.narrow_case;
+  });
+  if (at == cases.end())
+    throw std::logic_error(fmt::format("Mutant {} names the case '{}', which is none.", mutant.id,
+                                       mutant.narrow_case));
+  return *at;
+}
+
+/// Rounds until sampling catches it, among growing shares of what is predicted.
+std::int64_t rounds_taken(const Mutant& mutant, std::uint64_t seed, int n_threads) {
+  if (mutant.predicted_n == 0) return 0;
+  for (const std::int64_t share : {8, 4, 2, 1})
+    if (const std::int64_t n = mutant.predicted_n / share;
+        is_caught_by_sampling(mutant, n, seed, n_threads))
+      return n;
+  return 0;
+}
+
+Kill plant(const Context& context, const Mutant& mutant, std::uint32_t group) {
+  const std::uint64_t seed = stage_seed(context.options.seed, kMutantGroup + group, 0);
+  const BatteryResult result =
+      run_battery(context, mutant.verifier, mutant.plant(), probe_scale(), seed);
+  Kill kill;
+  kill.kinds = failed_kinds(result.findings);
+  kill.n_rounds = rounds_taken(mutant, seed, context.options.threads);
+  kill.is_caught =
+      mutant.predicted_n > 0 ? kill.n_rounds > 0 : kill.kinds.count(mutant.expected) > 0;
+  return kill;
+}
+
+std::string joined(const std::set<std::string>& kinds) {
+  return fmt::format("{}", fmt::join(kinds, " "));
+}
+
+results::Value count_or_none(std::int64_t n) {
+  return n > 0 ? results::Value(n) : results::Value();
+}
+
+/// The tables of the record, filled mutant by mutant.
+struct Tables {
+  results::NamedTable mutants{"mutants", {"id", "verifier", "seen_in", "fault"}, {}};
+  results::NamedTable kills{
+      "kill_matrix",
+      {"id", "caught", "expected", "narrow_case", "predicted_n", "taken_n", "killed_by"},
+      {}};
+  results::NamedTable kinds{"kill_matrix_kinds", {"kind"}, {}};
+  results::NamedTable waiting{"mutants_waiting", {"id", "waits_for", "fault"}, {}};
+
+  void add(const Mutant& mutant, const Kill& kill) {
+    mutants.rows.push_back({std::string(mutant.id), std::string(mutant.verifier),
+                            std::string(mutant.seen_in), std::string(mutant.fault)});
+    const std::string narrow(mutant.narrow_case);
+    kills.rows.push_back({std::string(mutant.id), kill.is_caught, std::string(mutant.expected),
+                          narrow.empty() ? results::Value() : results::Value(narrow),
+                          count_or_none(mutant.predicted_n), count_or_none(kill.n_rounds),
+                          joined(kill.kinds)});
+  }
+};
+
+results::Check check_of(const Mutant& mutant, const Kill& kill) {
+  const std::string id = std::string("mutant.") + mutant.id;
+  if (kill.is_caught)
+    return {id, CheckStatus::kPassed,
+            fmt::format("{}: caught by {} kinds of check.", mutant.fault, kill.kinds.size())};
+  return {id, CheckStatus::kFailed,
+          fmt::format("{}: survived {}{}.", mutant.fault, mutant.expected,
+                      kill.kinds.empty() ? ", and everything else"
+                                         : "; others caught it: " + joined(kill.kinds))};
+}
+
+/// The battery over the product itself, at the size the mutants get: nothing may fail.
+std::set<std::string> check_the_product(const Context& context, results::Record& record) {
+  std::set<std::string> seen;
+  for (const char* verifier : {"token", "block", "one-hot", "coupled"}) {
+    if (*context.stop) break;
+    const BatteryResult result = run_battery(context, verifier, {}, probe_scale(),
+                                             stage_seed(context.options.seed, kMutantGroup - 1, 0));
+    const std::set<std::string> failed = failed_kinds(result.findings);
+    const std::set<std::string> kinds = seen_kinds(result.findings);
+    seen.insert(kinds.begin(), kinds.end());
+    record.checks.push_back(
+        {std::string("control.product.") + verifier,
+         failed.empty() ? CheckStatus::kPassed : CheckStatus::kFailed,
+         failed.empty() ? fmt::format("nothing planted, nothing found: {} tests, {} checks.",
+                                      result.findings.tests.size(), result.findings.checks.size())
+                        : "nothing planted, but these failed: " + joined(failed) + "."});
+  }
+  return seen;
+}
+
+void decide(const Context& context, std::int64_t n_killed, std::int64_t n_planted,
+            results::Record& record) {
+  const auto n_failed =
+      std::count_if(record.checks.begin(), record.checks.end(),
+                    [](const auto& check) { return check.status == CheckStatus::kFailed; });
+  record.counters.emplace_back("selftest.mutants_planted", n_planted);
+  record.counters.emplace_back("selftest.mutants_killed", n_killed);
+  const auto n_controls = static_cast<std::int64_t>(record.checks.size()) - n_planted;
+  if (n_failed > 0) {
+    record.exit_code = kFailed;
+    record.verdict = fmt::format("FAILED: {} of {} mutants were killed; {} checks failed.",
+                                 n_killed, n_planted, n_failed);
+  } else if (*context.stop) {
+    record.exit_code = kInconclusive;
+    record.verdict = fmt::format("INCONCLUSIVE: {} of {} mutants were killed so far.", n_killed,
+                                 mutants().size());
+  } else {
+    record.exit_code = kPassed;
+    record.verdict = fmt::format("PASSED: all {} mutants were killed and all {} controls live.",
+                                 n_planted, n_controls);
+  }
+}
+
+}  // namespace
+
+bool is_caught_by_sampling(const Mutant& mutant, std::int64_t n_rounds, std::uint64_t seed,
+                           int n_threads) {
+  const auto tests = test_narrow_case(narrow_case_of(mutant), mutant.verifier, n_rounds, seed,
+                                      mutant.plant().steps, n_threads);
+  return std::any_of(tests.begin(), tests.end(), [](const stats::TestResult& test) {
+    return test.verdict == stats::Verdict::kFail;
+  });
+}
+
+void run_selftest(const Context& context, results::Record& record) {
+  Tables tables;
+  std::int64_t n_killed = 0, n_planted = 0;
+  std::set<std::string> kinds = check_the_product(context, record);
+  for (results::Check& check : check_controls(context)) record.checks.push_back(std::move(check));
+  for (const Mutant& mutant : mutants()) {
+    if (mutant.plant == nullptr) {
+      tables.waiting.rows.push_back(
+          {std::string(mutant.id), std::string(mutant.waits_for), std::string(mutant.fault)});
+      continue;
+    }
+    if (*context.stop) continue;
+    context.progress->show(fmt::format("selftest: {}", mutant.id), static_cast<double>(n_planted),
+                           static_cast<double>(mutants().size()));
+    const Kill kill = plant(context, mutant, static_cast<std::uint32_t>(n_planted++));
+    n_killed += kill.is_caught ? 1 : 0;
+    kinds.insert(kill.kinds.begin(), kill.kinds.end());
+    tables.add(mutant, kill);
+    record.checks.push_back(check_of(mutant, kill));
+  }
+  for (const std::string& kind : kinds) tables.kinds.rows.push_back({kind});
+  record.tables = {tables.kills, tables.mutants, tables.waiting, tables.kinds};
+  decide(context, n_killed, n_planted, record);
+}
+
+}  // namespace specbench::suites
