@@ -1,7 +1,10 @@
 #include "suites/battery.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
+#include "engine/error.h"
 #include "suites/budget.h"
 #include "suites/confirm.h"
 #include "suites/edges.h"
@@ -11,6 +14,7 @@
 #include "suites/lossless_narrow.h"
 #include "suites/lossless_wide.h"
 #include "suites/replay_check.h"
+#include "suites/side_by_side.h"
 
 namespace specbench::suites {
 
@@ -40,23 +44,39 @@ class Battery {
  private:
   bool is_stopped() const { return *context_.stop; }
 
+  /// Runs a part; an invariant that breaks in it becomes a failed check of its name.
+  template <typename Part>
+  void guarded(const char* name, const Part& part) {
+    if (is_stopped()) return;
+    try {
+      part();
+    } catch (const engine::StateViolation& broken) {
+      result_.findings.checks.push_back(
+          {std::string(name) + ".state", results::CheckStatus::kFailed, broken.what()});
+    }
+  }
+
   void check_exactly() {
-    context_.progress->show("lossless: enumeration", 0, 0);
-    result_.findings.add(check_enumeration(verifier_.name, faults_.steps, context_.options.threads,
-                                           scale_.has_whole_enumeration));
-    result_.findings.add(check_edges(verifier_.name, faults_.steps));
+    context_.progress->show("lossless: exact checks", 0, 0);
+    guarded("enumeration", [&] {
+      result_.findings.add(check_enumeration(
+          verifier_.name, faults_.steps, context_.options.threads, scale_.has_whole_enumeration));
+    });
+    guarded("edges", [&] { result_.findings.add(check_edges(verifier_.name, faults_.steps)); });
     result_.findings.checks.push_back(check_oracle(faults_.oracle));
-    if (scale_.n_equality_prompts > 0 && !is_stopped())
+    if (scale_.n_equality_prompts == 0) return;
+    guarded("equality", [&] {
       result_.findings.add(check_equality(context_, scale_.n_equality_prompts,
                                           scale_.n_equality_tokens, faults_, result_.counters));
+    });
   }
 
   /// Both stages of a generation's tests; its checks are those of the first.
-  Generated confirmed(Generation generation, std::uint32_t n_group) {
+  Generated confirmed(const Context& context, Generation generation, std::uint32_t n_group) {
     std::optional<Generated> first;
     const TestGroup group = [&](std::uint64_t seed, int) {
       generation.seed = seed;
-      Generated generated = test_generation(context_, generation, faults_);
+      Generated generated = test_generation(context, generation, faults_);
       std::vector<stats::TestResult> tests = std::move(generated.findings.tests);
       if (!first) first = std::move(generated);
       return tests;
@@ -71,19 +91,22 @@ class Battery {
       Generation real = main_generation(context_, scale_.n_real, seed_);
       real.verifier = &verifier_;
       if (scale_.batch > 0) real.batch = scale_.batch;
-      Generated generated = confirmed(real, kRealGroup);
+      Generated generated = confirmed(context_, real, kRealGroup);
       result_.certified_tv = generated.certified_tv;
       result_.real = std::move(generated.tally);
       result_.findings.add(std::move(generated.findings));
     }
-    if (scale_.n_setting == 0 || verifier_.name == "greedy") return;
-    std::uint32_t n_group = kSettingGroup;
-    for (Generation& setting : setting_generations(context_, scale_.n_setting, seed_)) {
-      if (is_stopped()) return;
+    if (scale_.n_setting == 0 || verifier_.name == "greedy" || is_stopped()) return;
+    std::vector<Generation> settings = setting_generations(context_, scale_.n_setting, seed_);
+    std::vector<Findings> found(settings.size());
+    run_side_by_side(context_, static_cast<int>(settings.size()), [&](int i, const Context& one) {
+      Generation& setting = settings[static_cast<std::size_t>(i)];
       setting.verifier = &verifier_;
       if (scale_.batch > 0) setting.batch = scale_.batch;
-      result_.findings.add(confirmed(setting, n_group++).findings);
-    }
+      found[static_cast<std::size_t>(i)] =
+          confirmed(one, setting, kSettingGroup + static_cast<std::uint32_t>(i)).findings;
+    });
+    for (Findings& findings : found) result_.findings.add(std::move(findings));
   }
 
   void draw_narrow() {

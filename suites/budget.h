@@ -27,9 +27,9 @@ inline constexpr double kBinsTau =
 inline constexpr double kRateTau = 0.01;       ///< acceptance: mean of the accept bits
 inline constexpr double kCertifiedTau = 5e-3;  ///< replay: certified drift of one token
 
-/// A contract at the level of one stage. `share` is the share of emitted tokens the tested class makes up:
-/// a drift d of the class moves the emitted law by share x d, so the class needs to be known to tau
-/// / share only (at most .999).
+/// A contract at the level of one stage. `share` is the share of emitted tokens the tested class
+/// makes up: a drift d of the class moves the emitted law by share x d, so the class needs to be
+/// known to tau / share only (at most .999).
 inline stats::Contract contract(std::string id, std::string hypothesis, double tau,
                                 double share = 1.0) {
   const double scaled = share > 0.0 && tau / share < 0.999 ? tau / share : 0.999;

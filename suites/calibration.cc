@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "suites/confirm.h"
 #include "suites/kinds.h"
 #include "suites/lossless_narrow.h"
+#include "suites/side_by_side.h"
 
 namespace specbench::suites {
 
@@ -30,16 +33,19 @@ using PValues = std::map<std::string, std::vector<double>>;  // by test id
 
 PValues collect(const Context& context, int n_seeds) {
   const std::vector<NarrowCase> cases = narrow_probe_cases();
-  PValues values;
-  for (int i = 0; i < n_seeds && !*context.stop; ++i) {
-    context.progress->show("calibration: seeds", i, n_seeds);
+  std::vector<std::vector<stats::TestResult>> found(static_cast<std::size_t>(n_seeds));
+  run_side_by_side(context, n_seeds, [&](int i, const Context&) {
     for (std::size_t c = 0; c < cases.size(); ++c)
-      for (const stats::TestResult& test : test_narrow_case(
+      for (stats::TestResult& test : test_narrow_case(
                cases[c], "token", kRounds,
                stage_seed(context.options.seed, kSeedGroup + static_cast<std::uint32_t>(c), i), {},
-               context.options.threads))
-        if (test.n > 0) values[test.id].push_back(test.p_value);
-  }
+               1))
+        found[static_cast<std::size_t>(i)].push_back(std::move(test));
+  });
+  PValues values;
+  for (const auto& tests : found)
+    for (const stats::TestResult& test : tests)
+      if (test.n > 0) values[test.id].push_back(test.p_value);
   return values;
 }
 
@@ -105,19 +111,22 @@ results::Check check_tests(const PValues& values, int n_seeds) {
 }
 
 results::Check check_runs(const Context& context, int n_runs) {
-  std::int64_t n_done = 0, n_failed = 0;
-  std::string first;
-  for (int i = 0; i < n_runs && !*context.stop; ++i) {
-    context.progress->show("calibration: whole runs", i, n_runs);
+  std::vector<std::optional<std::set<std::string>>> failed(static_cast<std::size_t>(n_runs));
+  run_side_by_side(context, n_runs, [&](int i, const Context& one) {
     Scale scale = probe_scale();
     scale.confirms = true;
-    const BatteryResult result = run_battery(context, context.options.verifier, {}, scale,
+    const BatteryResult result = run_battery(one, context.options.verifier, {}, scale,
                                              stage_seed(context.options.seed, kRunGroup, i));
-    if (*context.stop) break;
+    if (!*context.stop) failed[static_cast<std::size_t>(i)] = failed_kinds(result.findings);
+  });
+  std::int64_t n_done = 0, n_failed = 0;
+  std::string first;
+  for (const auto& kinds : failed) {
+    if (!kinds) continue;
     ++n_done;
-    if (!result.findings.has_failure()) continue;
+    if (kinds->empty()) continue;
     ++n_failed;
-    if (first.empty()) first = *failed_kinds(result.findings).begin();
+    if (first.empty()) first = *kinds->begin();
   }
   if (n_done == 0) return {"calibration.runs", CheckStatus::kSkipped, "Interrupted."};
   return {"calibration.runs", n_failed == 0 ? CheckStatus::kPassed : CheckStatus::kFailed,
@@ -131,6 +140,7 @@ results::Check check_runs(const Context& context, int n_runs) {
 void run_calibration(const Context& context, results::Record& record) {
   const int n_seeds = context.options.seeds > 0 ? context.options.seeds : kCalibrationSeeds;
   record.options.emplace_back("seeds", std::int64_t{n_seeds});
+  context.progress->show("calibration: seeds, then whole runs", 0, 0);
   const PValues values = collect(context, n_seeds);
   record.checks.push_back(check_tests(values, n_seeds));
   record.tables.push_back(table_of(values));

@@ -26,13 +26,12 @@ fs::path data_directory() {
 }
 
 Context open_context(const Options& options, const std::atomic<bool>& stop, Progress& progress) {
-  Context context;
-  context.options = options;
+  progress.show("reading the model", 0, 0);
+  Context context{options, std::make_shared<const engine::Model>(engine::load_hugging_face(
+                               options.model.empty() ? data_directory() / "models" / "austen-10m"
+                                                     : fs::path(options.model)))};
   context.stop = &stop;
   context.progress = &progress;
-  progress.show("reading the model", 0, 0);
-  context.model = engine::load_hugging_face(
-      options.model.empty() ? data_directory() / "models" / "austen-10m" : fs::path(options.model));
   if (context.options.threads == 0)
     context.options.threads = harness::capture_environment().n_cores_usable();
   if (context.options.draft_layers == 0)

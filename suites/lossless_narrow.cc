@@ -234,7 +234,7 @@ NarrowEffect effect_of(const Judged& judged, std::int64_t n_rounds) {
   }
   const double excess = judged.chi_squared - judged.df;
   const double effect = excess / rounds;
-  // Twice the spread of the central law: less is noise.
+  // Within six spreads of the central law it may be noise.
   if (excess < 6.0 * std::sqrt(2.0 * judged.df))
     return {judged.result.id, effect, stats::kNoSampleSuffices};
   const double needed = stats::chi_squared_noncentrality(judged.df, kEffectAlpha, kBeta);

@@ -34,7 +34,8 @@ std::vector<stats::TestResult> test_narrow_case(const NarrowCase& narrow, std::s
                                                 std::int64_t n_rounds, std::uint64_t seed,
                                                 const engine::Steps& steps, int n_threads);
 
-/// How clearly one test shows a planted fault.
+/// How clearly one test shows a planted fault. By the chi-squared law: a test that has to pool, of
+/// a rare class or a rare bit, takes a few times more.
 struct NarrowEffect {
   std::string test_id;
   /// (statistic - df) / rounds of a chi-squared or squared z; for an outcome that must not happen

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/error.h"
 #include "suites/battery.h"
@@ -12,6 +16,7 @@
 #include "suites/controls.h"
 #include "suites/kinds.h"
 #include "suites/lossless_narrow.h"
+#include "suites/side_by_side.h"
 
 namespace specbench::suites {
 
@@ -101,21 +106,27 @@ results::Check check_of(const Mutant& mutant, const Kill& kill) {
                                          : "; others caught it: " + joined(kill.kinds))};
 }
 
-/// The battery over the product itself, at the size the mutants get: nothing may fail.
+/// The battery over the product itself, at the size the mutants get: nothing may fail. Returns the
+/// kinds it looked at.
 std::set<std::string> check_the_product(const Context& context, results::Record& record) {
+  constexpr const char* kVerifiers[] = {"token", "block", "one-hot", "coupled"};
+  constexpr int kProducts = std::size(kVerifiers);
+  std::vector<Findings> found(kProducts);
+  run_side_by_side(context, kProducts, [&](int i, const Context& one) {
+    const auto at = static_cast<std::size_t>(i);
+    found[at] = run_battery(one, kVerifiers[at], {}, probe_scale(),
+                            stage_seed(context.options.seed, kMutantGroup - 1, i))
+                    .findings;
+  });
   std::set<std::string> seen;
-  for (const char* verifier : {"token", "block", "one-hot", "coupled"}) {
-    if (*context.stop) break;
-    const BatteryResult result = run_battery(context, verifier, {}, probe_scale(),
-                                             stage_seed(context.options.seed, kMutantGroup - 1, 0));
-    const std::set<std::string> failed = failed_kinds(result.findings);
-    const std::set<std::string> kinds = seen_kinds(result.findings);
-    seen.insert(kinds.begin(), kinds.end());
+  for (std::size_t i = 0; i < found.size() && !*context.stop; ++i) {
+    const std::set<std::string> failed = failed_kinds(found[i]);
+    seen.merge(seen_kinds(found[i]));
     record.checks.push_back(
-        {std::string("control.product.") + verifier,
+        {std::string("control.product.") + kVerifiers[i],
          failed.empty() ? CheckStatus::kPassed : CheckStatus::kFailed,
          failed.empty() ? fmt::format("nothing planted, nothing found: {} tests, {} checks.",
-                                      result.findings.tests.size(), result.findings.checks.size())
+                                      found[i].tests.size(), found[i].checks.size())
                         : "nothing planted, but these failed: " + joined(failed) + "."});
   }
   return seen;
@@ -135,8 +146,8 @@ void decide(const Context& context, std::int64_t n_killed, std::int64_t n_plante
                                  n_killed, n_planted, n_failed);
   } else if (*context.stop) {
     record.exit_code = kInconclusive;
-    record.verdict = fmt::format("INCONCLUSIVE: {} of {} mutants were killed so far.", n_killed,
-                                 mutants().size());
+    record.verdict =
+        fmt::format("INCONCLUSIVE: {} mutants were planted so far, all killed.", n_planted);
   } else {
     record.exit_code = kPassed;
     record.verdict = fmt::format("PASSED: all {} mutants were killed and all {} controls live.",
@@ -156,28 +167,42 @@ bool is_caught_by_sampling(const Mutant& mutant, std::int64_t n_rounds, std::uin
 }
 
 void run_selftest(const Context& context, results::Record& record) {
-  Tables tables;
-  std::int64_t n_killed = 0, n_planted = 0;
+  context.progress->show("selftest: controls", 0, 0);
   std::set<std::string> kinds = check_the_product(context, record);
   for (results::Check& check : check_controls(context)) record.checks.push_back(std::move(check));
+
+  std::vector<const Mutant*> planted;
+  Tables tables;
   for (const Mutant& mutant : mutants()) {
-    if (mutant.plant == nullptr) {
+    if (mutant.plant != nullptr)
+      planted.push_back(&mutant);
+    else
       tables.waiting.rows.push_back(
           {std::string(mutant.id), std::string(mutant.waits_for), std::string(mutant.fault)});
-      continue;
-    }
-    if (*context.stop) continue;
-    context.progress->show(fmt::format("selftest: {}", mutant.id), static_cast<double>(n_planted),
-                           static_cast<double>(mutants().size()));
-    const Kill kill = plant(context, mutant, static_cast<std::uint32_t>(n_planted++));
-    n_killed += kill.is_caught ? 1 : 0;
-    kinds.insert(kill.kinds.begin(), kill.kinds.end());
-    tables.add(mutant, kill);
-    record.checks.push_back(check_of(mutant, kill));
+  }
+  const int n_planted = static_cast<int>(planted.size());
+  std::vector<std::optional<Kill>> kills(planted.size());
+  std::atomic<int> n_done{0};
+  run_side_by_side(context, n_planted, [&](int i, const Context& one) {
+    const auto at = static_cast<std::size_t>(i);
+    Kill kill = plant(one, *planted[at], static_cast<std::uint32_t>(i));
+    if (*context.stop) return;  // what was cut short proves nothing
+    kills[at] = std::move(kill);
+    ++n_done;
+#pragma omp critical(selftest_progress)
+    context.progress->show(fmt::format("selftest: {}", planted[at]->id), n_done, n_planted);
+  });
+  std::int64_t n_killed = 0;
+  for (std::size_t i = 0; i < planted.size(); ++i) {
+    if (!kills[i]) continue;
+    n_killed += kills[i]->is_caught ? 1 : 0;
+    kinds.insert(kills[i]->kinds.begin(), kills[i]->kinds.end());
+    tables.add(*planted[i], *kills[i]);
+    record.checks.push_back(check_of(*planted[i], *kills[i]));
   }
   for (const std::string& kind : kinds) tables.kinds.rows.push_back({kind});
   record.tables = {tables.kills, tables.mutants, tables.waiting, tables.kinds};
-  decide(context, n_killed, n_planted, record);
+  decide(context, n_killed, n_done, record);
 }
 
 }  // namespace specbench::suites
