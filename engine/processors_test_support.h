@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -17,18 +16,23 @@ using Texts = std::vector<std::vector<TokenId>>;
 
 /// Ids 0 to 60 spell two letters each ("aa", "ab", ..), the bytes come behind.
 inline Tokenizer two_letters() {
-  nlohmann::json vocab = nlohmann::json::object();
+  std::string vocab;
+  const auto add = [&](const std::string& symbol, int id) {
+    vocab += vocab.empty() ? "\"" : ", \"";
+    for (const char c : symbol)
+      vocab += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+    vocab += "\": " + std::to_string(id);
+  };
   for (int id = 0; id < 61; ++id)
-    vocab[{static_cast<char>('a' + id / 8), static_cast<char>('a' + id % 8)}] = id;
+    add({static_cast<char>('a' + id / 8), static_cast<char>('a' + id % 8)}, id);
   for (int byte = 0; byte < 256; ++byte)
-    vocab[byte_symbol(static_cast<std::uint8_t>(byte))] = 61 + byte;
-  const nlohmann::json file = {
-      {"added_tokens", nlohmann::json::array()},
-      {"normalizer", nullptr},
-      {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
-      {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", nlohmann::json::array()}}}};
+    add(byte_symbol(static_cast<std::uint8_t>(byte)), 61 + byte);
   const ScratchFolder folder;
-  return Tokenizer::from_json_file(folder.write("tokenizer.json", file.dump()));
+  return Tokenizer::from_json_file(folder.write(
+      "tokenizer.json",
+      R"({"added_tokens": [], "normalizer": null, "pre_tokenizer": {"type": "ByteLevel",)"
+      R"( "add_prefix_space": false, "use_regex": true}, "model": {"type": "BPE", "vocab": {)" +
+          vocab + R"(}, "merges": []}})"));
 }
 
 inline std::unique_ptr<Model> make_small(std::vector<TokenId> eos) {

@@ -16,18 +16,19 @@ namespace fs = std::filesystem;
 
 fs::path data_directory() {
   std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  const fs::path candidate = executable.parent_path().parent_path() / "share" / "specbench";
-  if (error || !fs::is_directory(candidate))
-    throw engine::InputError(
-        "The data folder " + candidate.string() +
-        " is missing; keep bin/ and share/ together, or give --model and --prompts.");
-  return candidate;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  // Beside bin/, where it is installed; or beside the program itself, as for a test in the build.
+  for (const fs::path& candidate :
+       {folder.parent_path() / "share" / "specbench", folder / "share" / "specbench"})
+    if (!error && fs::is_directory(candidate)) return candidate;
+  throw engine::InputError(
+      "The data folder " + (folder.parent_path() / "share" / "specbench").string() +
+      " is missing; keep bin/ and share/ together, or give --model and --prompts.");
 }
 
 Context open_context(const Options& options, const std::atomic<bool>& stop, Progress& progress) {
   progress.show("reading the model", 0, 0);
-  Context context{options, std::make_shared<const engine::Model>(engine::load_hugging_face(
+  Context context{options, std::make_shared<engine::Model>(engine::load_hugging_face(
                                options.model.empty() ? data_directory() / "models" / "austen-10m"
                                                      : fs::path(options.model)))};
   context.stop = &stop;

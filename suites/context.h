@@ -23,7 +23,7 @@ namespace specbench::suites {
 /// Copies share the model; a copy with other options is another way to look at it.
 struct Context {
   Options options;  ///< threads and draft_layers resolved
-  std::shared_ptr<const engine::Model> shared_model;
+  std::shared_ptr<engine::Model> shared_model;
   const engine::Model& model = *shared_model;
   std::vector<Prompt> prompts{};
   const std::atomic<bool>* stop = nullptr;  ///< set by Ctrl-C

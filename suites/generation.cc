@@ -35,6 +35,7 @@ Generation main_generation(const Context& context, std::int64_t n_tokens, std::u
   Generation generation;
   generation.sampling = o.sampling;
   generation.verifier = decode_options(context).verifier;
+  generation.stop_texts = o.stop_texts;
   generation.draft_tokens = o.draft_tokens;
   generation.batch = o.batch > 0 ? o.batch : kDefaultBatch;
   generation.max_tokens = end_to_end_tokens(context);
@@ -51,6 +52,7 @@ std::vector<Generation> setting_generations(const Context& context, std::int64_t
     Generation g = main_generation(context, n_tokens, seed + settings.size() + 1);
     g.name = std::string("setting.") + name;
     g.sampling = {};
+    g.stop_texts.clear();
     g.draft_tokens = context.options.draft_tokens == 0 ? 0 : draft_tokens;
     g.tau_factor = kSettingTau;
     settings.push_back(g);
@@ -70,6 +72,7 @@ std::vector<Generation> setting_generations(const Context& context, std::int64_t
   penalties.banned = {n_ids / 3};
   for (const engine::TokenId eos : context.model.config.eos)
     penalties.logit_bias.emplace_back(eos, 6.0);  // texts end early: every kind of stop is seen
+  add("stops", 4).stop_texts = {",", ".", "and"};
   Generation& mixed = add("mixed", 4);
   mixed.has_greedy_rows = true;
   return settings;

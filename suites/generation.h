@@ -16,6 +16,7 @@ struct Generation {
   std::string name = "real";  ///< begins the ids of its tests
   engine::SamplingParams sampling;
   const engine::Verifier* verifier = nullptr;
+  std::vector<std::string> stop_texts;
   int draft_tokens = 0;
   int batch = 1;
   int max_tokens = 0;         ///< of a request
@@ -31,7 +32,7 @@ Generation main_generation(const Context& context, std::int64_t n_tokens, std::u
 
 /// Other temperatures, filters, penalties and draft lengths than the user's, n_tokens draws each:
 /// T = .7, top-k 50, top-p .9, min-p .05, penalties with a ban and min_tokens where EOS is likely,
-/// and a batch that mixes greedy and sampled requests; g in {1, 4, 8}.
+/// stop strings, and a batch that mixes greedy and sampled requests; g in {1, 4, 8}.
 std::vector<Generation> setting_generations(const Context& context, std::int64_t n_tokens,
                                             std::uint64_t seed);
 

@@ -48,7 +48,7 @@ TEST(KvSlow, EveryPlaceOfEosIsMet) {
 // Prompts that all go on alike, with a single token over and over, leave no place for EOS.
 TEST(KvSlow, CasesThatWereNotMetAreNoPass) {
   Bench bench(embedded_options("kv"));
-  std::vector<float>& embedding = bench.context.model.weights.embedding.data;
+  std::vector<float>& embedding = bench.context.shared_model->weights.embedding.data;
   std::fill(embedding.begin(), embedding.end(), 0.0F);  // every logit is 0: id 0 for ever
   const results::Record record = kv(bench);
   EXPECT_EQ(record.exit_code, kInconclusive) << record.verdict;

@@ -70,7 +70,8 @@ class EndToEnd final : public Tally {
                  std::vector<stats::TestResult>& tests) const;
   void test_score(std::vector<stats::TestResult>& tests) const;
   std::vector<ReplayPart> replay_parts() const;
-  bool has_class_laws() const;
+  bool has_class_laws() const;   ///< the token rule: accepted and rejected tokens too
+  bool judges_by_ratio() const;  ///< the token and the block rule
   stats::Contract contract_of(const std::string& id, const std::string& what, double tau,
                               double share) const;
 
