@@ -53,8 +53,7 @@ class Battery {
     try {
       part();
     } catch (const engine::StateViolation& broken) {
-      result_.findings.checks.push_back(
-          {std::string(name) + ".state", results::CheckStatus::kFailed, broken.what()});
+      result_.findings.checks.push_back(violated(name, broken.what()));
     }
   }
 

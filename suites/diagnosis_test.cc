@@ -11,6 +11,17 @@ namespace {
 
 using Kinds = std::set<std::string>;
 
+TEST(Kinds, TellBrokenInvariantsApart) {
+  EXPECT_EQ(violation_kind("KV cache of x: position 3 ... positions must be consecutive."),
+            "positions");
+  EXPECT_EQ(violation_kind("the cache holds 5 entries, the committed tokens need 4."),
+            "cache-length");
+  EXPECT_EQ(violation_kind("emitted 2 tokens, accepted 0; 1 were due."), "emitted");
+  EXPECT_EQ(violation_kind("something else"), "other");
+  EXPECT_EQ(violated("real", "trimmed to -1").id, "real.state.trim");
+  EXPECT_EQ(kind_of("setting.T07.state.trim"), "setting.state.trim");
+}
+
 TEST(Kinds, LeaveOutCasePositionSizeSettingAndStatistic) {
   EXPECT_EQ(kind_of("narrow.opposed/V16/g3.rejected[1]"), "narrow.rejected");
   EXPECT_EQ(kind_of("narrow.mild/V2/g1.pair[0,1]"), "narrow.pair");

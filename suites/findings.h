@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,14 @@
 #include "stats/contract.h"
 
 namespace specbench::suites {
+
+/// What kind of invariant a StateViolation's sentence is about: "positions", "layer-order", "trim",
+/// "cache-length", "emitted", "max-tokens", "eos", "support", "law-sum", "not-finite" or "other".
+/// Tells faults of state apart.
+std::string violation_kind(const std::string& sentence);
+
+/// The failed check of a part of that name: "<part>.state.<kind>".
+results::Check violated(const std::string& part, const std::string& sentence);
 
 struct Findings {
   std::vector<stats::TestResult> tests;

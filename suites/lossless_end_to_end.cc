@@ -354,12 +354,13 @@ Generated test_generation(const Context& context, const Generation& generation,
   } catch (const engine::StateViolation& broken) {
     violation = broken.what();
   }
-  generated.findings.checks.push_back(
-      {generation.name + ".state", violation.empty() ? CheckStatus::kPassed : CheckStatus::kFailed,
-       violation.empty() ? fmt::format("lengths, positions, counts and supports held in every one "
-                                       "of {} rounds.",
-                                       rounds.n_rounds)
-                         : violation});
+  if (violation.empty())
+    generated.findings.checks.push_back(
+        {generation.name + ".state", CheckStatus::kPassed,
+         fmt::format("lengths, positions, counts and supports held in every one of {} rounds.",
+                     rounds.n_rounds)});
+  else
+    generated.findings.checks.push_back(violated(generation.name, violation));
   if (!options.sampling.is_greedy())  // a point mass needs no statistics
     generated.findings.add(rounds.tests());
   generated.findings.add(rounds.checks());

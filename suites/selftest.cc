@@ -79,22 +79,19 @@ results::Value count_or_none(std::int64_t n) {
 
 /// The tables of the record, filled mutant by mutant.
 struct Tables {
-  results::NamedTable mutants{"mutants", {"id", "verifier", "seen_in", "fault"}, {}};
   results::NamedTable kills{
-      "kill_matrix",
-      {"id", "caught", "expected", "narrow_case", "predicted_n", "taken_n", "killed_by"},
-      {}};
+      "kill_matrix", {"id", "caught", "predicted_n", "taken_n", "killed_by"}, {}};
+  results::NamedTable mutants{
+      "mutants", {"id", "verifier", "expected", "narrow_case", "seen_in", "fault"}, {}};
   results::NamedTable kinds{"kill_matrix_kinds", {"kind"}, {}};
   results::NamedTable waiting{"mutants_waiting", {"id", "waits_for", "fault"}, {}};
 
   void add(const Mutant& mutant, const Kill& kill) {
+    kills.rows.push_back({std::string(mutant.id), kill.is_caught, count_or_none(mutant.predicted_n),
+                          count_or_none(kill.n_rounds), joined(kill.kinds)});
     mutants.rows.push_back({std::string(mutant.id), std::string(mutant.verifier),
+                            std::string(mutant.expected), std::string(mutant.narrow_case),
                             std::string(mutant.seen_in), std::string(mutant.fault)});
-    const std::string narrow(mutant.narrow_case);
-    kills.rows.push_back({std::string(mutant.id), kill.is_caught, std::string(mutant.expected),
-                          narrow.empty() ? results::Value() : results::Value(narrow),
-                          count_or_none(mutant.predicted_n), count_or_none(kill.n_rounds),
-                          joined(kill.kinds)});
   }
 };
 
