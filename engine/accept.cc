@@ -42,9 +42,9 @@ std::array<double, kMaxRows> block_shares(const Proposal& proposal) {
   std::array<double, kMaxRows> shares{};
   shares[0] = 1.0;
   for (std::size_t i = 0; i < proposal.drafted.size(); ++i) {
-    const double p = proposal.target_laws[i].prob(proposal.drafted[i]);
-    const double q = proposal.draft_laws[i].prob(proposal.drafted[i]);
-    const double ratio = q > 0.0 ? p / q : (p > 0.0 ? 1.0 : 0.0);
+    const double target = proposal.target_laws[i].prob(proposal.drafted[i]);
+    const double draft = proposal.draft_laws[i].prob(proposal.drafted[i]);
+    const double ratio = draft > 0.0 ? target / draft : (target > 0.0 ? 1.0 : 0.0);
     const double share = shares[i] * ratio;
     shares[i + 1] = share < 1.0 ? share : 1.0;
   }

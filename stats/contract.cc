@@ -109,6 +109,7 @@ TestResult fail_forbidden(const Contract& contract, Evidence evidence, std::stri
   TestResult result = result_of(contract, evidence);
   result.verdict = Verdict::kFail;
   result.reason = std::move(reason);
+  result.is_forbidden = true;
   return result;
 }
 

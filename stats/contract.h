@@ -80,7 +80,8 @@ struct TestResult {
   double beta = 0.0;
   Verdict verdict = Verdict::kInconclusive;
   std::int64_t required_n = 0;
-  std::string reason;  // one sentence: why this verdict
+  std::string reason;         // one sentence: why this verdict
+  bool is_forbidden = false;  // what the null gives probability zero happened
 };
 
 // FAIL if p_value < alpha, or if p_lower < alpha_too_good where both are given; else PASS if

@@ -20,9 +20,9 @@ namespace specbench::suites {
 
 namespace {
 
-// Numbers of the groups that share no coins (confirm.h).
 constexpr std::int64_t kMostCoupledDraws = 100'000;  // of wide laws
 
+// Numbers of the groups, which share no coins (confirm.h).
 constexpr std::uint32_t kRealGroup = 1, kSettingGroup = 100, kWideGroup = 200, kNarrowGroup = 1000;
 
 class Battery {
@@ -72,18 +72,31 @@ class Battery {
     });
   }
 
-  /// Both stages of a generation's tests; its checks are those of the first.
+  /// Hits are made again only while the verdict is open: one failure decides it.
+  bool may_confirm() const {
+    return scale_.confirms && !is_stopped() && !result_.findings.has_failure();
+  }
+
+  /// Both stages of a generation's tests; its checks are those of the first, and what failed of the
+  /// second.
   Generated confirmed(const Context& context, Generation generation, std::uint32_t n_group) {
     std::optional<Generated> first;
+    std::vector<results::Check> failed_again;
     const TestGroup group = [&](std::uint64_t seed, int) {
       generation.seed = seed;
       Generated generated = test_generation(context, generation, faults_);
       std::vector<stats::TestResult> tests = std::move(generated.findings.tests);
+      if (first)
+        for (results::Check& check : generated.findings.checks)
+          if (check.status == results::CheckStatus::kFailed)
+            failed_again.push_back(std::move(check));
       if (!first) first = std::move(generated);
       return tests;
     };
-    auto tests = run_confirmed(group, seed_, n_group, 1, scale_.confirms && !is_stopped());
+    auto tests = run_confirmed(group, seed_, n_group, 1,
+                               [&] { return may_confirm() && !first->findings.has_failure(); });
     first->findings.tests = std::move(tests);
+    first->findings.add(std::move(failed_again));
     return std::move(*first);
   }
 
@@ -95,6 +108,7 @@ class Battery {
       Generated generated = confirmed(context_, real, kRealGroup);
       result_.certified_tv = generated.certified_tv;
       result_.real = std::move(generated.tally);
+      result_.mismatches = std::move(generated.mismatches);
       result_.findings.add(std::move(generated.findings));
     }
     if (scale_.n_setting == 0 || !draws()) return;
@@ -123,7 +137,8 @@ class Battery {
                                 scale_.narrow_rounds * factor, seed, faults_.steps,
                                 context_.options.threads);
       };
-      result_.findings.add(run_confirmed(group, seed_, n_group++, kConfirmFactor, scale_.confirms));
+      result_.findings.add(
+          run_confirmed(group, seed_, n_group++, kConfirmFactor, [&] { return may_confirm(); }));
     }
   }
 
@@ -140,7 +155,8 @@ class Battery {
             (is_coupled ? std::min(scale_.n_wide, kMostCoupledDraws) : scale_.n_wide) * factor,
             seed, faults_.steps, context_.options.threads);
       };
-      result_.findings.add(run_confirmed(group, seed_, n_group++, kConfirmFactor, scale_.confirms));
+      result_.findings.add(
+          run_confirmed(group, seed_, n_group++, kConfirmFactor, [&] { return may_confirm(); }));
     }
   }
 

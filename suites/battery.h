@@ -40,7 +40,8 @@ Scale probe_scale();
 struct BatteryResult {
   Findings findings;
   std::optional<double> certified_tv;
-  Tally real;  ///< of the real generations
+  Tally real;                      ///< of the real generations
+  results::NamedTable mismatches;  ///< of their replay
   std::vector<std::pair<std::string, std::int64_t>> counters;
 };
 

@@ -16,7 +16,9 @@ inline constexpr int kMaxTests = 4000;
 /// Level of each of the two stages a failure needs (confirm.h): together 1e-6 / kMaxTests^2 a side,
 /// far inside the family's budget.
 inline constexpr double kTestAlpha = 1e-3 / kMaxTests;
-inline constexpr double kBeta = 0.01;  ///< a drift of tau is missed with this probability at most
+/// A drift of tau is missed with this probability at most, by each of the two stages.
+inline constexpr double kBeta = 0.005;
+inline constexpr double kPower = 1.0 - 2.0 * kBeta;  ///< of both together
 
 inline constexpr double kNarrowTau =
     0.01;  ///< narrow laws: drift of the emitted law, total variation

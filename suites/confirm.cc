@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "engine/coins.h"
+#include "suites/budget.h"
 
 namespace specbench::suites {
 
 namespace {
 
 bool is_hit(const stats::TestResult& test) { return test.verdict == stats::Verdict::kFail; }
-bool is_forbidden(const stats::TestResult& test) { return is_hit(test) && test.p_value == 0.0; }
+bool is_forbidden(const stats::TestResult& test) { return is_hit(test) && test.is_forbidden; }
 
 // What the second stage says of a hit of the first.
 stats::TestResult judged(const stats::TestResult& hit, const stats::TestResult& again) {
@@ -25,6 +26,15 @@ stats::TestResult judged(const stats::TestResult& hit, const stats::TestResult& 
   return result;
 }
 
+// A class that fresh coins never showed cannot clear itself; alone the first stage convicts it only
+// at the level that both stages have together.
+stats::TestResult unjudged(stats::TestResult hit) {
+  if (hit.p_value < kFamilyAlpha / kMaxTests) return hit;
+  hit.verdict = stats::Verdict::kInconclusive;
+  hit.reason += "; fresh coins gave nothing to judge it by";
+  return hit;
+}
+
 }  // namespace
 
 std::uint64_t stage_seed(std::uint64_t seed, std::uint32_t group, int stage) {
@@ -33,13 +43,14 @@ std::uint64_t stage_seed(std::uint64_t seed, std::uint32_t group, int stage) {
 }
 
 std::vector<stats::TestResult> run_confirmed(const TestGroup& group, std::uint64_t seed,
-                                             std::uint32_t n_group, int factor, bool may_confirm) {
+                                             std::uint32_t n_group, int factor,
+                                             const std::function<bool()>& may_confirm) {
   std::vector<stats::TestResult> tests = group(stage_seed(seed, n_group, 0), 1);
   const bool needs_second = std::any_of(tests.begin(), tests.end(), [](const auto& test) {
     return is_hit(test) && !is_forbidden(test);
   });
   if (!needs_second) return tests;
-  if (!may_confirm) {
+  if (!may_confirm()) {
     for (stats::TestResult& test : tests)
       if (is_hit(test) && !is_forbidden(test)) test.reason += "; not made again";
     return tests;
@@ -49,8 +60,7 @@ std::vector<stats::TestResult> run_confirmed(const TestGroup& group, std::uint64
     if (!is_hit(test) || is_forbidden(test)) continue;
     const auto again = std::find_if(second.begin(), second.end(),
                                     [&](const auto& other) { return other.id == test.id; });
-    // A class that fresh coins never show cannot clear itself.
-    if (again != second.end()) test = judged(test, *again);
+    test = again != second.end() ? judged(test, *again) : unjudged(test);
   }
   return tests;
 }

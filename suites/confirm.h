@@ -23,10 +23,10 @@ std::uint64_t stage_seed(std::uint64_t seed, std::uint32_t group, int stage);
 
 /// The group's tests after both stages. A hit that fresh coins confirm fails with the numbers of
 /// the first stage; one that they do not is judged by the second stage alone. A forbidden outcome
-/// (p = 0) needs no confirmation. `may_confirm` false: hits stand unconfirmed, and say so; for runs
-/// whose verdict is known already.
+/// (p = 0) needs no confirmation. Where may_confirm(), asked after the first stage, is false, hits
+/// stand unconfirmed and say so; for runs whose verdict is known already.
 std::vector<stats::TestResult> run_confirmed(const TestGroup& group, std::uint64_t seed,
                                              std::uint32_t n_group, int factor,
-                                             bool may_confirm = true);
+                                             const std::function<bool()>& may_confirm);
 
 }  // namespace specbench::suites

@@ -11,6 +11,8 @@ namespace specbench::suites {
 
 inline constexpr int kControlSeeds = 200;
 
+/// One seed of all may hit by chance; two may not.
+///
 /// Sampler-match (accept iff the target's own draw equals a draft drawn from its law), one-hot with
 /// any draft, never accept, siblings without replacement (two candidates a node, recursive
 /// rejection), and laws with true ties at every edge: kControlSeeds seeds each, one check each,

@@ -41,8 +41,7 @@ bool ForcedLaws::is_kept(std::uint32_t request) const {
 void ForcedLaws::prefill(const engine::Prefill& prefill) {
   if (!is_kept(prefill.request) || prefill.stop != engine::StopReason::kNone) return;
   const Prompt& prompt = context_.prompts[prefill.request % context_.prompts.size()];
-  kept_.push_back(
-      {prefill.request, prompt.ids.size(), prompt.ids, {hash_law(*prefill.law)}, false});
+  kept_.push_back({prefill.request, prompt.ids.size(), prompt.ids, {hash_law(*prefill.law)}});
   kept_.back().tokens.push_back(prefill.token);
 }
 
@@ -55,12 +54,10 @@ void ForcedLaws::round(const engine::Round& round) {
     kept->tokens.push_back(round.emitted[i]);
     kept->law_hashes.push_back(hash_law(round.proposal.target_laws[i]));
   }
-  kept->is_whole = round.stop != engine::StopReason::kNone;
 }
 
 void ForcedLaws::check(engine::Backend& backend) {
-  for (const Kept& kept : kept_)
-    if (kept.is_whole) check_sequence(kept, backend);
+  for (const Kept& kept : kept_) check_sequence(kept, backend);
   kept_.clear();
 }
 

@@ -22,7 +22,7 @@ class ForcedLaws {
   void prefill(const engine::Prefill& prefill);
   void round(const engine::Round& round);
 
-  /// Recomputes what has ended so far and forgets it.
+  /// Recomputes what was kept so far and forgets it; a text that was cut off is as good as another.
   void check(engine::Backend& backend);
 
   std::int64_t n_laws() const { return n_laws_; }
@@ -35,7 +35,6 @@ class ForcedLaws {
     std::size_t n_prompt = 0;
     std::vector<engine::TokenId> tokens;    ///< prompt and emitted
     std::vector<std::uint64_t> law_hashes;  ///< of the law each emitted token is held against
-    bool is_whole = false;
   };
   bool is_kept(std::uint32_t request) const;
   void check_sequence(const Kept& kept, engine::Backend& backend);

@@ -69,7 +69,7 @@ std::vector<Generation> setting_generations(const Context& context, std::int64_t
   penalties.presence_penalty = 0.4;
   penalties.frequency_penalty = 0.3;
   penalties.min_tokens = 8;
-  penalties.banned = {n_ids / 3};
+  if (n_ids >= 16) penalties.banned = {n_ids / 3};
   for (const engine::TokenId eos : context.model.config.eos)
     penalties.logit_bias.emplace_back(eos, 6.0);  // texts end early: every kind of stop is seen
   add("stops", 4).stop_texts = {",", ".", "and"};

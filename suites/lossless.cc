@@ -14,7 +14,16 @@ namespace specbench::suites {
 
 namespace {
 
-Faults planted(const Context& context, const Faults& faults, results::Record& record) {
+void require_budget(const Findings& findings) {
+  if (2 * findings.tests.size() > static_cast<std::size_t>(kMaxTests))
+    throw std::logic_error(
+        fmt::format("The run made {} tests of two sides; its error budget is for {} sides.",
+                    findings.tests.size(), kMaxTests));
+}
+
+}  // namespace
+
+Faults planted_faults(const Context& context, const Faults& faults, results::Record& record) {
   const std::string& id = context.options.mutant;
   if (id.empty()) return faults;
   const Mutant* mutant = find_mutant(id);
@@ -29,15 +38,6 @@ Faults planted(const Context& context, const Faults& faults, results::Record& re
       fmt::format("A fault was planted in this run: {} ({}).", mutant->fault, mutant->id));
   return mutant->plant();
 }
-
-void require_budget(const Findings& findings) {
-  if (2 * findings.tests.size() > static_cast<std::size_t>(kMaxTests))
-    throw std::logic_error(
-        fmt::format("The run made {} tests of two sides; its error budget is for {} sides.",
-                    findings.tests.size(), kMaxTests));
-}
-
-}  // namespace
 
 void add_test(results::Record& record, const stats::TestResult& r) {
   const auto number = [](double x) { return std::isfinite(x) ? std::optional(x) : std::nullopt; };
@@ -56,7 +56,7 @@ void run_lossless(const Context& context, results::Record& record, const Faults&
   record.options.emplace_back("max_tokens", std::int64_t{max_tokens});
   record.options.emplace_back("batch",
                               std::int64_t{main_generation(context, n_samples, o.seed).batch});
-  const Faults all_faults = planted(context, faults, record);
+  const Faults all_faults = planted_faults(context, faults, record);
   const BatteryResult result =
       run_battery(context, o.verifier, all_faults, full_scale(context, n_samples), o.seed);
   require_budget(result.findings);
@@ -65,6 +65,7 @@ void run_lossless(const Context& context, results::Record& record, const Faults&
                        result.findings.checks.end());
   record.counters.insert(record.counters.end(), result.counters.begin(), result.counters.end());
   report_acceptance(result.real, record);
+  if (!result.mismatches.rows.empty()) record.tables.push_back(result.mismatches);
   decide_verdict(context, result, record);
 }
 

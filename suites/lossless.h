@@ -14,6 +14,10 @@ namespace specbench::suites {
 /// 1 refuted, 2 undecided. Throws engine::InputError for a mutant that does not exist.
 void run_lossless(const Context& context, results::Record& record, const Faults& faults = {});
 
+/// The faults a run has planted: those of the options' mutant, which the record then names, else
+/// `faults`. Throws engine::InputError for a mutant that does not exist.
+Faults planted_faults(const Context& context, const Faults& faults, results::Record& record);
+
 /// A test as the record keeps it.
 void add_test(results::Record& record, const stats::TestResult& result);
 

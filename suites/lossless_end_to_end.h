@@ -70,6 +70,7 @@ class EndToEnd final : public Tally {
                  std::vector<stats::TestResult>& tests) const;
   void test_score(std::vector<stats::TestResult>& tests) const;
   std::vector<ReplayPart> replay_parts() const;
+  results::Check check_of(const ReplayPart& part) const;
   bool has_class_laws() const;   ///< the token rule: accepted and rejected tokens too
   bool judges_by_ratio() const;  ///< the token and the block rule
   stats::Contract contract_of(const std::string& id, const std::string& what, double tau,
@@ -99,6 +100,7 @@ struct Generated {
   Findings findings;
   std::optional<double> certified_tv;
   Tally tally;
+  results::NamedTable mismatches;  ///< of the replay, the first few with their margins
 };
 
 /// Decodes requests over the prompts until generation.n_tokens tokens were verified, and tests

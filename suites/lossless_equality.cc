@@ -26,6 +26,7 @@ struct EqualityCase {
   const char* drafter;  ///< null: the options'
   bool has_processors = false;
   bool is_extra = false;
+  bool has_stops = false;  ///< texts end at stop strings, not before the eighth token
 };
 
 constexpr EqualityCase kCases[] = {
@@ -35,7 +36,9 @@ constexpr EqualityCase kCases[] = {
     {"equality.null-draft", "token", -1.0, "null"},
     {"equality.null-draft-block", "block", -1.0, "null", false, true},
     {"equality.greedy-processors", "greedy", 0.0, nullptr, true, true},
-    {"equality.coupled-processors", "coupled", 0.7, nullptr, true, true}};
+    {"equality.coupled-processors", "coupled", 0.7, nullptr, true, true},
+    {"equality.greedy-stops", "greedy", 0.0, nullptr, false, true, true},
+    {"equality.coupled-stops", "coupled", 1.0, nullptr, false, true, true}};
 
 engine::DecodeOptions options_of(const Context& context, const EqualityCase& equality) {
   engine::DecodeOptions options = sampled_options(context);
@@ -43,6 +46,10 @@ engine::DecodeOptions options_of(const Context& context, const EqualityCase& equ
     options.sampling = all_processors(context, equality.temperature);
   else if (equality.temperature >= 0.0)
     options.sampling.temperature = equality.temperature;
+  if (equality.has_stops) {
+    options.stop_texts = {",", ".", "and"};
+    options.sampling.min_tokens = 8;
+  }
   options.verifier = &engine::find_verifier(equality.verifier, options.sampling);
   return options;
 }
@@ -78,6 +85,9 @@ Check check_case(const Context& context, const EqualityCase& equality,
 
 std::vector<Check> check_equality(const Context& context, int n_prompts, int max_tokens,
                                   const Faults& faults, Counters& counters) {
+  // As long as the model has positions for.
+  max_tokens =
+      std::clamp(max_tokens, 1, context.model.config.max_positions - longest_sequence(context, 0));
   std::vector<engine::Request> requests;
   for (const Prompt& prompt : context.prompts) {
     if (static_cast<int>(requests.size()) == n_prompts) break;

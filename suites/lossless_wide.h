@@ -16,14 +16,12 @@ namespace specbench::suites {
 /// "token", "block", "one-hot" or "coupled", and tests with ids "wide.V<n_ids>.<class>.<what>":
 /// class all, and for the token rule accepted, rejected and bonus, each against its own law;
 /// <order>.ks for each order (pit.h), p.bins and p/q.bins (16 equal bins), all.tail (how often the
-/// rarest ids come), all.collisions (how often they coincide; from kMinForCollisions tokens on);
+/// rarest ids come), all.collisions (how often they coincide);
 /// <class>.support only where an impossible id came; accept-bit for the token rule. Same seed, same
 /// result, whatever the number of threads. Throws InputError for another verifier.
 std::vector<stats::TestResult> test_wide_case(int n_ids, std::string_view verifier,
                                               std::int64_t n_tokens, std::uint64_t seed,
                                               const engine::Steps& steps, int n_threads);
-
-inline constexpr std::int64_t kMinForCollisions = std::int64_t{1} << 15;
 
 /// The same by the token rule with new laws at every position (g = 1), made from logits: what real
 /// text costs. Ids "wide.V<n_ids>.varying.<class>.<what>"; no tail, no collisions.

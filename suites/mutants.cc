@@ -45,6 +45,11 @@ Faults stop_s1() {
   faults.steps.stop = p::s1;
   return faults;
 }
+Faults stop_s4() {
+  Faults faults;
+  faults.steps.stop = p::s4;
+  return faults;
+}
 Faults stop_s2() {
   Faults faults;
   faults.steps.stop = p::s2;
@@ -178,6 +183,8 @@ const Mutant kMutants[] = {
     {"S2", "max_tokens is overshot", "several", "token", "real.state.max-tokens", "", 0, stop_s2},
     {"S3", "min_tokens only on the bonus row", "several", "token", "edges.processors", "", 0,
      p::law<p::s3>},
+    {"S4", "a stop string inside a block is ignored", "X", "token", "equality.greedy-stops", "", 0,
+     stop_s4},
     {"M1", "accepts behind the first rejection are counted", "vllm#2658, llama.cpp#22506", "token",
      "real.state.emitted", "", 0, p::report<p::m1>},
     {"M2", "tokens behind EOS are counted", "vllm#56101", "token", "setting.state.emitted", "", 0,

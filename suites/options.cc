@@ -154,7 +154,8 @@ void add_suite_options(CLI::App& app, Options& o) {
 void add_lossless_options(CLI::App& app, Options& o) {
   app.add_option("--samples", o.samples, "lossless: verified token draws, for instance 1e6")
       ->capture_default_str();
-  app.add_option("--alpha", o.alpha, "false alarm of a whole run at most, above 0 and below 1")
+  app.add_option("--alpha", o.alpha,
+                 "sequential: false alarm over the whole life of the state, at most")
       ->capture_default_str();
   app.add_option("--seeds", o.seeds, "runs with a seed of their own; 0: the suite's choice")
       ->capture_default_str();
@@ -194,6 +195,16 @@ void check_lossless(const Options& o) {
        "--sequential is for --suite lossless only; leave it out, or use that suite.");
   need(!o.sequential || !o.state.empty(),
        "--sequential needs --state FILE, which carries the run from call to call.");
+  need(o.state.empty() || o.sequential,
+       "--state is for --sequential only; give both, or leave it out.");
+  need(o.alpha == Options{}.alpha || o.sequential,
+       "--alpha is for --sequential only: the level of a single run is fixed.");
+  need(!o.sequential || !o.analyze_calibration,
+       "--sequential and --analyze-calibration exclude each other; give one of them.");
+  need(o.mutant.empty() || !o.analyze_calibration,
+       "--mutant and --analyze-calibration exclude each other: nothing may be planted there.");
+  need(!o.sequential || !o.sampling.is_greedy(),
+       "--sequential needs --temperature above 0: greedy output has no law to test.");
 }
 
 void check(const Options& o) {

@@ -107,4 +107,10 @@ std::array<double, kOrders> RowProbs::pit(engine::TokenId token, OutcomeLaw law,
   return pit_of(token, coin, [](double p, double) { return p; });
 }
 
+std::array<double, kOrders> RowProbs::pit_of_block(engine::TokenId token, double share,
+                                                   double coin) const {
+  return pit_of(token, coin,
+                [share](double p, double q) { return share * p > q ? share * p - q : 0.0; });
+}
+
 }  // namespace specbench::suites

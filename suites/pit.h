@@ -47,6 +47,10 @@ class RowProbs {
   /// the token no mass.
   std::array<double, kOrders> pit(engine::TokenId token, OutcomeLaw law, double coin) const;
 
+  /// The same under max(0, share x p - q) over its sum: the block rule's token at a rejection,
+  /// share its P_tau.
+  std::array<double, kOrders> pit_of_block(engine::TokenId token, double share, double coin) const;
+
  private:
   template <typename Weight>
   std::array<double, kOrders> pit_of(engine::TokenId token, double coin,

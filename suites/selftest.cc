@@ -118,7 +118,9 @@ std::set<std::string> check_the_product(const Context& context, results::Record&
   std::vector<Findings> found(kProducts);
   run_side_by_side(context, kProducts, [&](int i, const Context& one) {
     const auto at = static_cast<std::size_t>(i);
-    found[at] = run_battery(one, kVerifiers[at], {}, probe_scale(),
+    Scale scale = probe_scale();
+    scale.confirms = true;
+    found[at] = run_battery(one, kVerifiers[at], {}, scale,
                             stage_seed(context.options.seed, kMutantGroup - 1, i))
                     .findings;
   });
@@ -134,6 +136,21 @@ std::set<std::string> check_the_product(const Context& context, results::Record&
                         : "nothing planted, but these failed: " + joined(failed) + "."});
   }
   return seen;
+}
+
+/// Faults show under the suite's own decoding, whatever the user decodes with.
+Context with_default_decoding(const Context& asked) {
+  Context context = asked;
+  const Options defaults;
+  context.options.drafter = defaults.drafter;
+  context.options.draft_layers = std::max(1, context.model.config.n_layers / 4);
+  context.options.draft_tokens = defaults.draft_tokens;
+  context.options.verifier = defaults.verifier;
+  context.options.sampling = defaults.sampling;
+  context.options.stop_texts = defaults.stop_texts;
+  context.options.max_tokens = defaults.max_tokens;
+  context.options.batch = defaults.batch;
+  return context;
 }
 
 void decide(const Context& context, std::int64_t n_killed, std::int64_t n_planted,
@@ -170,7 +187,8 @@ bool is_caught_by_sampling(const Mutant& mutant, std::int64_t n_rounds, std::uin
   });
 }
 
-void run_selftest(const Context& context, results::Record& record) {
+void run_selftest(const Context& asked, results::Record& record) {
+  const Context context = with_default_decoding(asked);
   context.progress->show("selftest: controls", 0, 0);
   std::set<std::string> kinds = check_the_product(context, record);
   for (results::Check& check : check_controls(context)) record.checks.push_back(std::move(check));

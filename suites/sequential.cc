@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -36,6 +37,8 @@ struct State {
 results::Entries configuration(const Context& context) {
   const Options& o = context.options;
   const engine::SamplingParams& s = o.sampling;
+  std::vector<std::string> biases;
+  for (const auto& [id, bias] : s.logit_bias) biases.push_back(fmt::format("{}={}", id, bias));
   return {{"model_hash", fmt::format("{:016x}", context.model.weights_hash)},
           {"drafter", o.drafter},
           {"draft_layers", std::int64_t{o.draft_layers}},
@@ -49,6 +52,11 @@ results::Entries configuration(const Context& context) {
           {"presence_penalty", s.presence_penalty},
           {"frequency_penalty", s.frequency_penalty},
           {"min_tokens", std::int64_t{s.min_tokens}},
+          {"logit_bias", fmt::format("{}", fmt::join(biases, " "))},
+          {"ban", fmt::format("{}", fmt::join(s.banned, " "))},
+          {"stop", fmt::format("{}", fmt::join(o.stop_texts, "\n"))},
+          {"max_tokens", std::int64_t{o.max_tokens}},
+          {"mutant", o.mutant},
           {"prompts", o.prompts.empty() ? std::string("embedded") : o.prompts},
           {"alpha", o.alpha}};
 }
@@ -184,6 +192,7 @@ void decide(const Context& context, const State& state, const stats::TestResult&
 }  // namespace
 
 void run_sequential(const Context& context, results::Record& record, const Faults& faults) {
+  const Faults all_faults = planted_faults(context, faults, record);
   State state = load_state(context);
   std::optional<results::OutputFile> file;
   try {
@@ -196,7 +205,7 @@ void run_sequential(const Context& context, results::Record& record, const Fault
       main_generation(context, static_cast<std::int64_t>(context.options.samples),
                       stage_seed(state.seed, kNightGroup, static_cast<int>(state.n_nights)));
   generation.evidence = &state.process;
-  Generated night = test_generation(context, generation, faults);
+  Generated night = test_generation(context, generation, all_faults);
   ++state.n_nights;
   file->commit(saved_text(state, context));
 

@@ -20,6 +20,7 @@ struct Summary {
   const stats::TestResult* worst_failure = nullptr;  ///< smallest p
   const stats::TestResult* most_needed = nullptr;    ///< inconclusive test that needs the most
   const results::Check* failed_check = nullptr;      ///< the first
+  const results::Check* open_check = nullptr;        ///< neither passed nor failed, the first
   double min_detectable_tv = 0.0;  ///< the weakest of the tests of all real tokens
   std::int64_t n_failed = 0, n_inconclusive = 0;
 };
@@ -41,7 +42,10 @@ Summary summarise(const Findings& findings) {
     }
   }
   for (const results::Check& check : findings.checks) {
-    if (check.status != CheckStatus::kFailed) continue;
+    if (check.status != CheckStatus::kFailed) {
+      if (check.status != CheckStatus::kPassed && s.open_check == nullptr) s.open_check = &check;
+      continue;
+    }
     ++s.n_failed;
     if (s.failed_check == nullptr) s.failed_check = &check;
   }
@@ -64,12 +68,19 @@ std::string failure_sentence(const Context& context, const Findings& findings, c
 }
 
 /// Why there is no verdict; empty if there may be one.
-std::string missing(const Context& context, const Summary& s, std::optional<double> tv) {
+std::string missing(const Context& context, const Summary& s, std::optional<double> tv,
+                    std::int64_t n_drafted) {
   if (*context.stop) return "the run was interrupted";
+  if (s.most_needed != nullptr && s.most_needed->required_n == stats::kNoSampleSuffices)
+    return fmt::format("{} tests have no verdict; {}: {}", s.n_inconclusive, s.most_needed->id,
+                       s.most_needed->reason);
   if (s.most_needed != nullptr)
     return fmt::format("{} tests are short of data; {} has {} draws and needs {}; raise --samples",
                        s.n_inconclusive, s.most_needed->id, s.most_needed->n,
                        s.most_needed->required_n);
+  if (s.open_check != nullptr) return s.open_check->id + ": " + s.open_check->detail;
+  if (context.options.draft_tokens > 0 && context.options.drafter != "null" && n_drafted == 0)
+    return "nothing was drafted; raise --max-tokens";
   if (!tv) return "no sequence was long enough to be recomputed";
   if (*tv > kCertifiedTau && !context.options.sampling.is_greedy())
     return fmt::format("the replay certifies TV <= {:.2g} only, {:.2g} is wanted; raise --samples",
@@ -91,7 +102,7 @@ std::string lossless_sentence(const Context& context, const Summary& s, double t
   return fmt::format(
       "LOSSLESS (certified TV <= {:.2g} at 1 - {:.0e}; any drift >= {:.2g} in the law of real "
       "tokens, by 64 bins in each order, would have been caught with probability {})",
-      tv, kFamilyAlpha, s.min_detectable_tv, 1 - kBeta);
+      tv, kFamilyAlpha, s.min_detectable_tv, kPower);
 }
 
 void add_metrics(const BatteryResult& result, const Summary& s, bool is_greedy,
@@ -110,7 +121,7 @@ void add_metrics(const BatteryResult& result, const Summary& s, bool is_greedy,
                               "1",
                               {},
                               {},
-                              1 - kBeta,
+                              kPower,
                               "law of real tokens, 64 bins"});
 }
 
@@ -124,7 +135,8 @@ void decide_verdict(const Context& context, const BatteryResult& result, results
     record.verdict = failure_sentence(context, result.findings, s);
     return;
   }
-  if (const std::string what = missing(context, s, result.certified_tv); !what.empty()) {
+  if (const std::string what = missing(context, s, result.certified_tv, result.real.n_drafted);
+      !what.empty()) {
     record.exit_code = kInconclusive;
     record.verdict = "INCONCLUSIVE (" + what + ")";
     return;

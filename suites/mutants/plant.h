@@ -140,6 +140,7 @@ void m2(Round&);
 engine::StopReason s1(engine::StopReason, bool);
 engine::StopReason s2(engine::StopReason, bool);
 int s2_wanted(int, int);
+engine::StopReason s4(engine::StopReason, bool);
 int p2(int pos, int n_held);
 
 }  // namespace specbench::suites::plant

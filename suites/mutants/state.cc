@@ -89,6 +89,10 @@ engine::StopReason s2(engine::StopReason due, bool is_last) {
   return due == engine::StopReason::kMaxTokens && !is_last ? engine::StopReason::kNone : due;
 }
 
+engine::StopReason s4(engine::StopReason due, bool is_last) {
+  return due == engine::StopReason::kStopText && !is_last ? engine::StopReason::kNone : due;
+}
+
 int s2_wanted(int draft_tokens, int) { return draft_tokens; }
 
 int p2(int, int n_held) { return n_held; }
