@@ -29,7 +29,7 @@ bool fails(const std::map<std::string, results::Check>& checks, const char* id) 
 
 TEST(Equality, HoldsInEveryCase) {
   const auto checks = equality({});
-  EXPECT_EQ(checks.size(), 8U);
+  EXPECT_EQ(checks.size(), 10U);
   for (const auto& [id, check] : checks)
     EXPECT_EQ(check.status, results::CheckStatus::kPassed) << id << ": " << check.detail;
 }

@@ -156,15 +156,36 @@ TEST(Options, ProcessorsAreHeardEachTimeTheyAreNamed) {
 }
 
 TEST(Options, TheVerdictsOptionsAreHeard) {
-  const Options o = parse({"--suite", "lossless", "--mutant", "R1", "--sequential", "--state", "f",
-                           "--analyze-calibration", "--seeds", "20", "--alpha", "0.01"});
-  EXPECT_EQ(o.mutant, "R1");
-  EXPECT_TRUE(o.sequential);
-  EXPECT_EQ(o.state, "f");
-  EXPECT_TRUE(o.analyze_calibration);
-  EXPECT_EQ(o.seeds, 20);
-  EXPECT_EQ(o.alpha, 0.01);
+  const Options night = parse(
+      {"--suite", "lossless", "--mutant", "R1", "--sequential", "--state", "f", "--alpha", "0.01"});
+  EXPECT_EQ(night.mutant, "R1");
+  EXPECT_TRUE(night.sequential);
+  EXPECT_EQ(night.state, "f");
+  EXPECT_EQ(night.alpha, 0.01);
+  const Options calibration =
+      parse({"--suite", "lossless", "--analyze-calibration", "--seeds", "20"});
+  EXPECT_TRUE(calibration.analyze_calibration);
+  EXPECT_EQ(calibration.seeds, 20);
   EXPECT_EQ(parse({"--suite", "selftest"}).suite, "selftest");
+}
+
+// What would be ignored is refused.
+TEST(Options, TheVerdictsOptionsDoNotContradictEachOther) {
+  const auto refused = [](std::vector<const char*> words) {
+    words.insert(words.begin(), {"--suite", "lossless"});
+    try {
+      parse(words);
+    } catch (const engine::InputError&) {
+      return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused({"--state", "f"}));
+  EXPECT_TRUE(refused({"--alpha", "0.01"}));
+  EXPECT_TRUE(refused({"--sequential", "--state", "f", "--analyze-calibration"}));
+  EXPECT_TRUE(refused({"--mutant", "R1", "--analyze-calibration"}));
+  EXPECT_TRUE(refused({"--sequential", "--state", "f", "--temperature", "0"}));
+  EXPECT_FALSE(refused({"--sequential", "--state", "f"}));
 }
 
 // The line of the record repeats the run: it names the seed that was drawn.
