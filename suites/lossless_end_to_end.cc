@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kRequestsPerWave = 2048;
 constexpr double kForcedWanted = 60'000;  // tokens whose laws are recomputed, at least
 constexpr std::uint32_t kScoreEvery = 4;  // logarithms over the vocabulary are dear
-constexpr double kScoreTau = 0.05;        // mean log-score, in standard deviations of one token
+constexpr double kScoreTau = 0.07;        // mean log-score, in standard deviations of one token
 constexpr std::int64_t kMinScores = 200;
 constexpr int kIdentityEvery = 31;  // no divisor of a usual batch: lanes take turns
 

@@ -81,17 +81,19 @@ results::Value count_or_none(std::int64_t n) {
 struct Tables {
   results::NamedTable kills{
       "kill_matrix", {"id", "caught", "predicted_n", "taken_n", "killed_by"}, {}};
-  results::NamedTable mutants{
-      "mutants", {"id", "verifier", "expected", "narrow_case", "seen_in", "fault"}, {}};
+  results::NamedTable mutants{"mutants", {"id", "fault"}, {}};
+  results::NamedTable details{
+      "mutant_details", {"id", "verifier", "expected", "narrow_case", "seen_in"}, {}};
   results::NamedTable kinds{"kill_matrix_kinds", {"kind"}, {}};
   results::NamedTable waiting{"mutants_waiting", {"id", "waits_for", "fault"}, {}};
 
   void add(const Mutant& mutant, const Kill& kill) {
     kills.rows.push_back({std::string(mutant.id), kill.is_caught, count_or_none(mutant.predicted_n),
                           count_or_none(kill.n_rounds), joined(kill.kinds)});
-    mutants.rows.push_back({std::string(mutant.id), std::string(mutant.verifier),
+    mutants.rows.push_back({std::string(mutant.id), std::string(mutant.fault)});
+    details.rows.push_back({std::string(mutant.id), std::string(mutant.verifier),
                             std::string(mutant.expected), std::string(mutant.narrow_case),
-                            std::string(mutant.seen_in), std::string(mutant.fault)});
+                            std::string(mutant.seen_in)});
   }
 };
 
@@ -223,7 +225,7 @@ void run_selftest(const Context& asked, results::Record& record) {
     record.checks.push_back(check_of(*planted[i], *kills[i]));
   }
   for (const std::string& kind : kinds) tables.kinds.rows.push_back({kind});
-  record.tables = {tables.kills, tables.mutants, tables.waiting, tables.kinds};
+  record.tables = {tables.kills, tables.mutants, tables.details, tables.waiting, tables.kinds};
   decide(context, n_killed, n_done, record);
 }
 
