@@ -73,8 +73,10 @@ class Battery {
   }
 
   /// Hits are made again only while the verdict is open: one failure decides it.
-  bool may_confirm() const {
-    return scale_.confirms && !is_stopped() && !result_.findings.has_failure();
+  Second second(bool has_failed = false) const {
+    if (is_stopped()) return Second::kImpossible;
+    const bool is_open = scale_.confirms && !has_failed && !result_.findings.has_failure();
+    return is_open ? Second::kMake : Second::kNotNeeded;
   }
 
   /// Both stages of a generation's tests; its checks are those of the first, and what failed of the
@@ -94,7 +96,7 @@ class Battery {
       return tests;
     };
     auto tests = run_confirmed(group, seed_, n_group, 1,
-                               [&] { return may_confirm() && !first->findings.has_failure(); });
+                               [&] { return second(first->findings.has_failure()); });
     first->findings.tests = std::move(tests);
     first->findings.add(std::move(failed_again));
     return std::move(*first);
@@ -138,7 +140,7 @@ class Battery {
                                 context_.options.threads);
       };
       result_.findings.add(
-          run_confirmed(group, seed_, n_group++, kConfirmFactor, [&] { return may_confirm(); }));
+          run_confirmed(group, seed_, n_group++, kConfirmFactor, [&] { return second(); }));
     }
   }
 
@@ -156,7 +158,7 @@ class Battery {
             seed, faults_.steps, context_.options.threads);
       };
       result_.findings.add(
-          run_confirmed(group, seed_, n_group++, kConfirmFactor, [&] { return may_confirm(); }));
+          run_confirmed(group, seed_, n_group++, kConfirmFactor, [&] { return second(); }));
     }
   }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "stats/binomial.h"
+#include "stats/calibration.h"
 #include "suites/battery.h"
 #include "suites/budget.h"
 #include "suites/confirm.h"
@@ -27,7 +27,6 @@ namespace {
 constexpr std::uint32_t kSeedGroup = 0x30000, kRunGroup = 0x40000;
 constexpr std::int64_t kRounds = 4000;  // of each case and seed
 constexpr double kLevel = 0.999;        // of the intervals that are printed
-constexpr double kFarTail = 1e-3;
 
 using PValues = std::map<std::string, std::vector<double>>;  // by test id
 
@@ -49,40 +48,18 @@ PValues collect(const Context& context, int n_seeds) {
   return values;
 }
 
-struct Tail {
-  std::int64_t n = 0, below_05 = 0, below_01 = 0, below_001 = 0;
-  double excess = 0.0;  ///< max over t of F_n(t) - t
-
-  void add(std::vector<double> p) {
-    std::sort(p.begin(), p.end());
-    const auto count = static_cast<double>(p.size());
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      below_05 += p[i] < 0.05;
-      below_01 += p[i] < 0.01;
-      below_001 += p[i] < kFarTail;
-      excess = std::max(excess, static_cast<double>(i + 1) / count - p[i]);
-    }
-    n += static_cast<std::int64_t>(p.size());
-  }
-};
-
 /// Ids whose p-values are smaller than they may be, at the family's level over all ids.
 std::vector<std::string> miscalibrated(const PValues& values) {
   std::vector<std::string> bad;
-  const double level = kFamilyAlpha / (2.0 * static_cast<double>(values.size()));
-  for (const auto& [id, p] : values) {
-    Tail tail;
-    tail.add(p);
-    const double bound = std::sqrt(std::log(1.0 / level) / (2.0 * static_cast<double>(tail.n)));
-    if (tail.excess > bound || stats::binomial_upper_tail(tail.below_001, tail.n, kFarTail) < level)
-      bad.push_back(id);
-  }
+  const double level = kFamilyAlpha / static_cast<double>(values.size());
+  for (const auto& [id, p] : values)
+    if (stats::are_too_small(stats::p_value_tail(p), level)) bad.push_back(id);
   return bad;
 }
 
 results::NamedTable table_of(const PValues& values) {
-  std::map<std::string, Tail> kinds;
-  for (const auto& [id, p] : values) kinds[kind_of(id)].add(p);
+  std::map<std::string, stats::PValueTail> kinds;
+  for (const auto& [id, p] : values) kinds[kind_of(id)].merge(stats::p_value_tail(p));
   results::NamedTable table{
       "calibration",
       {"kind", "p_values", "below_0.05", "below_0.01", "below_0.001", "lower", "upper", "excess"},
@@ -92,10 +69,10 @@ results::NamedTable table_of(const PValues& values) {
     const auto share = [&](std::int64_t k) {
       return static_cast<double>(k) / static_cast<double>(tail.n);
     };
-    table.rows.push_back({kind, tail.n, share(tail.below_05), share(tail.below_01),
-                          share(tail.below_001),
-                          stats::clopper_pearson_lower(tail.below_001, tail.n, half),
-                          stats::clopper_pearson_upper(tail.below_001, tail.n, half), tail.excess});
+    table.rows.push_back(
+        {kind, tail.n, share(tail.n_below_05), share(tail.n_below_01), share(tail.n_below_far),
+         stats::clopper_pearson_lower(tail.n_below_far, tail.n, half),
+         stats::clopper_pearson_upper(tail.n_below_far, tail.n, half), tail.excess});
   }
   return table;
 }

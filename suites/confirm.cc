@@ -31,7 +31,7 @@ stats::TestResult judged(const stats::TestResult& hit, const stats::TestResult& 
 stats::TestResult unjudged(stats::TestResult hit) {
   if (hit.p_value < kFamilyAlpha / kMaxTests) return hit;
   hit.verdict = stats::Verdict::kInconclusive;
-  hit.reason += "; fresh coins gave nothing to judge it by";
+  hit.reason += "; no fresh coins to judge it by";
   return hit;
 }
 
@@ -44,23 +44,21 @@ std::uint64_t stage_seed(std::uint64_t seed, std::uint32_t group, int stage) {
 
 std::vector<stats::TestResult> run_confirmed(const TestGroup& group, std::uint64_t seed,
                                              std::uint32_t n_group, int factor,
-                                             const std::function<bool()>& may_confirm) {
+                                             const std::function<Second()>& second) {
   std::vector<stats::TestResult> tests = group(stage_seed(seed, n_group, 0), 1);
-  const bool needs_second = std::any_of(tests.begin(), tests.end(), [](const auto& test) {
-    return is_hit(test) && !is_forbidden(test);
-  });
-  if (!needs_second) return tests;
-  if (!may_confirm()) {
-    for (stats::TestResult& test : tests)
-      if (is_hit(test) && !is_forbidden(test)) test.reason += "; not made again";
-    return tests;
-  }
-  const std::vector<stats::TestResult> second = group(stage_seed(seed, n_group, 1), factor);
+  const auto is_open = [](const stats::TestResult& t) { return is_hit(t) && !is_forbidden(t); };
+  if (std::none_of(tests.begin(), tests.end(), is_open)) return tests;
+  const Second way = second();
+  std::vector<stats::TestResult> made_again;
+  if (way == Second::kMake) made_again = group(stage_seed(seed, n_group, 1), factor);
   for (stats::TestResult& test : tests) {
-    if (!is_hit(test) || is_forbidden(test)) continue;
-    const auto again = std::find_if(second.begin(), second.end(),
+    if (!is_open(test)) continue;
+    const auto again = std::find_if(made_again.begin(), made_again.end(),
                                     [&](const auto& other) { return other.id == test.id; });
-    test = again != second.end() ? judged(test, *again) : unjudged(test);
+    if (way == Second::kNotNeeded)
+      test.reason += "; not made again";
+    else
+      test = again != made_again.end() ? judged(test, *again) : unjudged(test);
   }
   return tests;
 }

@@ -29,9 +29,9 @@ struct Scripted {
   }
 };
 
-std::vector<stats::TestResult> run(Scripted& script, bool may_confirm = true) {
+std::vector<stats::TestResult> run(Scripted& script, Second second = Second::kMake) {
   return run_confirmed([&](std::uint64_t s, int f) { return script(s, f); }, 7, 3, kConfirmFactor,
-                       [=] { return may_confirm; });
+                       [=] { return second; });
 }
 
 TEST(Confirm, LooksOnceWhereNothingHits) {
@@ -68,9 +68,17 @@ TEST(Confirm, AHitJustAboveTheLevelOfAStageIsNone) {
 
 TEST(Confirm, WithoutConfirmationAHitStandsAndSaysSo) {
   Scripted script{1e-9, 0.3, {}, {}};
-  const auto tests = run(script, false);
+  const auto tests = run(script, Second::kNotNeeded);
   EXPECT_EQ(tests[1].verdict, stats::Verdict::kFail);
   EXPECT_NE(tests[1].reason.find("not made again"), std::string::npos);
+}
+
+TEST(Confirm, InterruptedAHitIsNoVerdict) {
+  Scripted script{1e-8, 0.3, {}, {}};
+  EXPECT_EQ(run(script, Second::kImpossible)[1].verdict, stats::Verdict::kInconclusive);
+  Scripted clear{1e-12, 0.3, {}, {}};
+  EXPECT_EQ(run(clear, Second::kImpossible)[1].verdict, stats::Verdict::kFail);
+  EXPECT_EQ(clear.factors.size(), 1U);
 }
 
 TEST(Confirm, AForbiddenOutcomeNeedsNone) {
@@ -80,7 +88,7 @@ TEST(Confirm, AForbiddenOutcomeNeedsNone) {
         ++n_calls;
         return std::vector{stats::fail_forbidden(contract("x", "y", kNarrowTau), count_of(1), "z")};
       },
-      1, 1, kConfirmFactor, [] { return true; });
+      1, 1, kConfirmFactor, [] { return Second::kMake; });
   EXPECT_EQ(n_calls, 1);
   EXPECT_EQ(tests[0].verdict, stats::Verdict::kFail);
 }
@@ -95,7 +103,7 @@ TEST(Confirm, AClassThatFreshCoinsNeverShowCannotClearItself) {
         found.push_back(with_p("clear", 1e-12, 10));
         return found;
       },
-      1, 1, kConfirmFactor, [] { return true; });
+      1, 1, kConfirmFactor, [] { return Second::kMake; });
   EXPECT_EQ(tests[0].verdict, stats::Verdict::kInconclusive);
   EXPECT_EQ(tests[1].verdict, stats::Verdict::kFail);
 }

@@ -83,8 +83,9 @@ TokenId plain_draw(const Law& law, const engine::RoundCoins& coins) {
 
 /// A rule under the production player.
 Seen play(const Pair& pair, const engine::Verifier& verifier, AcceptanceOf acceptance_of,
-          std::uint64_t seed) {
-  const engine::Steps steps;
+          std::uint64_t seed, engine::AcceptRule instead) {
+  engine::Steps steps;
+  steps.accept = instead;
   Player player(0, kDrafted, kIds, seed, verifier, steps);
   const std::vector<Law> targets(kDrafted + 1, pair.target);
   // One-hot drafts may be anything that does not see the coins: here the third id, always.
@@ -195,7 +196,7 @@ results::Check check_control(const Context& context, const Control& control, std
 
 }  // namespace
 
-std::vector<results::Check> check_controls(const Context& context) {
+std::vector<results::Check> check_controls(const Context& context, engine::AcceptRule instead) {
   Probs target(kIds), draft(kIds);
   for (std::size_t id = 0; id < kIds; ++id) {
     target[id] = std::exp(-0.2 * static_cast<double>(id * 7 % kIds));
@@ -210,15 +211,15 @@ std::vector<results::Check> check_controls(const Context& context) {
   const engine::Verifier never{"never", engine::DraftDraw::kCoin, accept_never, plain_draw};
   const Control controls[] = {
       {"sampler-match", "accept iff the target's own draw is the drafted token",
-       [&](std::uint64_t seed) { return play(pair, match, by_target, seed); }, &pair},
+       [&](std::uint64_t seed) { return play(pair, match, by_target, seed, instead); }, &pair},
       {"one-hot", "one-hot rule, a draft that never changes",
-       [&](std::uint64_t seed) { return play(pair, one_hot, by_target, seed); }, &pair},
+       [&](std::uint64_t seed) { return play(pair, one_hot, by_target, seed, instead); }, &pair},
       {"never-accept", "no draft is accepted",
-       [&](std::uint64_t seed) { return play(pair, never, by_nothing, seed); }, &pair},
+       [&](std::uint64_t seed) { return play(pair, never, by_nothing, seed, instead); }, &pair},
       {"siblings", "two candidates without replacement, recursive rejection",
        [&](std::uint64_t seed) { return play_siblings(pair, seed); }, &pair},
       {"ties", "laws with true ties at every edge",
-       [&](std::uint64_t seed) { return play(tied, token, by_ratio, seed); }, &tied}};
+       [&](std::uint64_t seed) { return play(tied, token, by_ratio, seed, instead); }, &tied}};
   std::vector<results::Check> checks;
   for (const Control& control : controls)
     checks.push_back(check_control(context, control, static_cast<std::uint32_t>(checks.size())));

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "engine/accept.h"
 #include "results/record.h"
 #include "suites/context.h"
 
@@ -17,6 +18,10 @@ inline constexpr int kControlSeeds = 200;
 /// any draft, never accept, siblings without replacement (two candidates a node, recursive
 /// rejection), and laws with true ties at every edge: kControlSeeds seeds each, one check each,
 /// which names the rate it accepted at and the rate its rule has.
-std::vector<results::Check> check_controls(const Context& context);
+///
+/// `instead`, if any, is a rule played in place of each control's own: for the test that sees them
+/// die.
+std::vector<results::Check> check_controls(const Context& context,
+                                           engine::AcceptRule instead = nullptr);
 
 }  // namespace specbench::suites

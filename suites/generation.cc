@@ -55,6 +55,7 @@ std::vector<Generation> setting_generations(const Context& context, std::int64_t
     g.stop_texts.clear();
     g.draft_tokens = context.options.draft_tokens == 0 ? 0 : draft_tokens;
     g.tau_factor = kSettingTau;
+    g.looks_at_coins = false;  // a few thousand tokens say little of it
     settings.push_back(g);
     return settings.back();
   };

@@ -23,6 +23,7 @@ struct Generation {
   std::int64_t n_tokens = 0;  ///< verified draws wanted
   std::uint64_t seed = 0;
   double tau_factor = 1.0;              ///< drifts of interest, as a multiple of budget.h's
+  bool looks_at_coins = true;           ///< keeps a ledger of them and looks for dependence
   bool has_greedy_rows = false;         ///< every third request asks for temperature 0
   stats::EProcess* evidence = nullptr;  ///< takes every token's transform in p/q order; or null
 };

@@ -22,8 +22,7 @@ namespace {
 constexpr double kForcedWanted = 60'000;  // tokens whose laws are recomputed, at least
 constexpr std::uint32_t kScoreEvery = 4;  // logarithms over the vocabulary are dear
 constexpr double kScoreTau = 0.07;        // mean log-score, in standard deviations of one token
-constexpr std::int64_t kMinScores = 200;
-constexpr int kIdentityEvery = 31;  // no divisor of a usual batch: lanes take turns
+constexpr int kIdentityEvery = 31;        // no divisor of a usual batch: lanes take turns
 
 /// P_i of the block rule: min(1, P_{i-1} p/q) over the drafted tokens before position i.
 double block_share(const engine::Proposal& proposal, std::size_t i) {
@@ -52,7 +51,7 @@ EndToEnd::EndToEnd(const Context& context, const Generation& generation, const F
       residual_weights_(
           static_cast<std::size_t>(engine::padded_size(context.model.config.vocab_size))),
       residual_sums_(static_cast<std::size_t>(engine::n_chunks(context.model.config.vocab_size))) {
-  if (generation.name != "real" || generation.sampling.is_greedy()) return;
+  if (!generation.looks_at_coins || generation.sampling.is_greedy()) return;
   const std::uint64_t seed = generation.seed;
   ledger_.emplace(*generation.verifier, [seed](std::uint32_t) { return seed; });
   independence_.emplace(*generation.verifier, seed, row_.n_ids(), generation.max_tokens);
@@ -149,22 +148,18 @@ void EndToEnd::note_bit(const engine::Round& round, std::size_t i, bool is_accep
   all_bits_.add(is_accepted, a);
 }
 
-// log p of the token against its mean under p: a law too sharp or too flat shows at once.
 void EndToEnd::note_score(engine::TokenId token) {
-  double mean = 0.0, square = 0.0, cube = 0.0;
-  for (engine::TokenId id = 0; id < row_.n_ids(); ++id) {
-    const double p = row_.target(id);
-    if (!(p > 0.0)) continue;
-    const double score = -engine::minus_log_fixed(p);
-    mean += p * score;
-    square += p * score * score;
-    cube += p * score * score * score;
-  }
   if (!(row_.target(token) > 0.0)) return;
-  ++n_scores_;
-  score_excess_ += -engine::minus_log_fixed(row_.target(token)) - mean;
-  score_variance_ += std::max(0.0, square - mean * mean);
-  score_third_ += cube - 3.0 * mean * square + 2.0 * mean * mean * mean;
+  double moments[3] = {};
+  for (engine::TokenId id = 0; id < row_.n_ids(); ++id) {
+    const double target = row_.target(id);
+    if (!(target > 0.0)) continue;
+    const double score = -engine::minus_log_fixed(target);
+    moments[0] += target * score;
+    moments[1] += target * score * score;
+    moments[2] += target * score * score * score;
+  }
+  scores_.add(-engine::minus_log_fixed(row_.target(token)), moments);
 }
 
 // q a + (1 - A) r = p for every id of the first row, a and r found from the rule itself.
@@ -216,26 +211,6 @@ void EndToEnd::test_bits(const std::string& id, const std::string& what,
   tests.push_back(stats::z_test(contract_of(id, what, kRateTau, share), bits));
 }
 
-void EndToEnd::test_score(std::vector<stats::TestResult>& tests) const {
-  // Few or nearly certain tokens have no normal sum.
-  if (n_scores_ < kMinScores || score_variance_ < 1.0) return;
-  stats::Evidence evidence;
-  evidence.statistic_name = "Z of the log-score";
-  evidence.n = n_scores_;
-  evidence.statistic = score_excess_ / std::sqrt(score_variance_);
-  evidence.p_value =
-      stats::z_two_sided_p(evidence.statistic, score_third_ / std::pow(score_variance_, 1.5));
-  // In units of one token's standard deviation the mean of n has 1 / sqrt(n).
-  const stats::Contract terms = contract_of(
-      "log-score", "tokens are as likely as their laws say, on average", kScoreTau, 1.0);
-  evidence.min_detectable = stats::z_min_detectable(terms.alpha(), terms.beta(),
-                                                    static_cast<double>(n_scores_), n_scores_);
-  evidence.drift_kind = "mean log-score, in standard deviations";
-  evidence.required_n = static_cast<std::int64_t>(std::ceil(
-      static_cast<double>(n_scores_) * std::pow(evidence.min_detectable / terms.tau(), 2.0)));
-  tests.push_back(stats::decide(terms, evidence));
-}
-
 std::vector<stats::TestResult> EndToEnd::tests() const {
   std::vector<stats::TestResult> tests;
   if (n_emitted == 0) return tests;
@@ -255,7 +230,11 @@ std::vector<stats::TestResult> EndToEnd::tests() const {
   for (std::size_t i = 0; i < bits_.size(); ++i)
     test_bits("accept-bit[" + std::to_string(i) + "]", "the same at position " + std::to_string(i),
               bits_[i], tests);
-  test_score(tests);
+  if (scores_.n() >= stats::kMinScores && scores_.variance() >= stats::kMinScoreVariance)
+    tests.push_back(stats::log_score_test(
+        contract_of("log-score", "tokens are as likely as their laws say, on average", kScoreTau,
+                    1.0),
+        scores_));
   if (independence_)
     for (stats::TestResult& test : independence_->results()) tests.push_back(std::move(test));
   return tests;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "results/record.h"
+#include "stats/log_score.h"
 #include "stats/pit_accumulator.h"
 #include "stats/z_test.h"
 #include "suites/coin_ledger.h"
@@ -68,7 +69,6 @@ class EndToEnd final : public Tally {
   void test_stream(std::size_t c, std::size_t o, std::vector<stats::TestResult>& tests) const;
   void test_bits(const std::string& id, const std::string& what, const stats::AcceptBits& bits,
                  std::vector<stats::TestResult>& tests) const;
-  void test_score(std::vector<stats::TestResult>& tests) const;
   std::vector<ReplayPart> replay_parts() const;
   results::Check check_of(const ReplayPart& part) const;
   bool has_class_laws() const;   ///< the token rule: accepted and rejected tokens too
@@ -86,12 +86,11 @@ class EndToEnd final : public Tally {
   stats::AcceptBits all_bits_,
       rate_bits_;  ///< over all positions; against the rule's rate of the row
   ReplayCounts replay_;
-  std::int64_t n_scores_ = 0;
-  double score_excess_ = 0.0, score_variance_ = 0.0, score_third_ = 0.0;
+  stats::LogScores scores_;  ///< of one token in a few
   std::int64_t n_identities_ = 0;
   double worst_identity_ = 0.0;
   std::vector<double> residual_weights_, residual_sums_;
-  std::optional<CoinLedger> ledger_;          ///< of the user's own options only
+  std::optional<CoinLedger> ledger_;          ///< where the generation asks for it
   std::optional<Independence> independence_;  ///< likewise
 };
 

@@ -20,34 +20,9 @@ Faults gumbel_n2() {
   faults.steps.draft = p::n2_draft;
   return faults;
 }
-Faults judged_q9() {
-  Faults faults;
-  faults.steps.judged = p::q9;
-  return faults;
-}
-Faults reset_k8() {
-  Faults faults;
-  faults.steps.reset = p::k8;
-  return faults;
-}
 Faults visible_p2() {
   Faults faults;
   faults.n_visible = p::p2;
-  return faults;
-}
-Faults logits_p3() {
-  Faults faults;
-  faults.steps.logits = p::p3;
-  return faults;
-}
-Faults stop_s1() {
-  Faults faults;
-  faults.steps.stop = p::s1;
-  return faults;
-}
-Faults stop_s4() {
-  Faults faults;
-  faults.steps.stop = p::s4;
   return faults;
 }
 Faults stop_s2() {
@@ -145,7 +120,7 @@ const Mutant kMutants[] = {
     {"Q8", "the penalties' history lacks the token just accepted", "mlx-lm#990", "token",
      "edges.processors", "", 0, p::law<p::q8>},
     {"Q9", "draft laws stay behind when the batch is permuted", "vllm#41044", "token",
-     "narrow.reached.row", kRows, 1024, judged_q9},
+     "narrow.reached.row", kRows, 1024, p::judged<p::q9>},
     {"Q10", "temperature after top-p", "sglang#36173, fastllm#738", "token", "edges.filters", "", 0,
      p::law<p::q10>},
     {"B1", "the bonus is dropped on full acceptance", "lattice#389", "token", "real.state.emitted",
@@ -171,20 +146,20 @@ const Mutant kMutants[] = {
     {"K7", "the trim uses a stale count on an early stop", "mlx-lm#1528", "token",
      "setting.state.cache-length", "", 0, p::kept<p::k7>},
     {"K8", "the cache is not emptied between prompts", "exllamav2", "token", "real.state.positions",
-     "", 0, reset_k8},
+     "", 0, p::reset<p::k8>},
     {"P1", "positions keep counting refused tokens", "LayerSkip PR#28", "token",
      "real.state.positions", "", 0, p::rows<p::p1>},
     {"P2", "rows of a verification see each other", "many", "token", "replay.law", "", 0,
      visible_p2},
     {"P3", "two per cent of the next row's logits leak into a row", "X", "token", "replay.law", "",
-     0, logits_p3},
+     0, p::logits<p::p3>},
     {"S1", "EOS inside a block is ignored", "transformers#47912, sglang#33758", "token",
-     "setting.state.eos", "", 0, stop_s1},
+     "setting.state.eos", "", 0, p::stop<p::s1>},
     {"S2", "max_tokens is overshot", "several", "token", "real.state.max-tokens", "", 0, stop_s2},
     {"S3", "min_tokens only on the bonus row", "several", "token", "edges.processors", "", 0,
      p::law<p::s3>},
     {"S4", "a stop string inside a block is ignored", "X", "token", "equality.greedy-stops", "", 0,
-     stop_s4},
+     p::stop<p::s4>},
     {"M1", "accepts behind the first rejection are counted", "vllm#2658, llama.cpp#22506", "token",
      "real.state.emitted", "", 0, p::report<p::m1>},
     {"M2", "tokens behind EOS are counted", "vllm#56101", "token", "setting.state.emitted", "", 0,

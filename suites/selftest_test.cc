@@ -63,6 +63,15 @@ TEST(ControlsStatistical, EachLivesAndAcceptsAtItsOwnRate) {
     EXPECT_EQ(check.status, results::CheckStatus::kPassed) << check.id << ": " << check.detail;
 }
 
+// Always accepting is lossless for none of them (siblings have a rule of their own).
+TEST(ControlsStatistical, AWrongRuleInTheirPlaceIsSeen) {
+  testing::Bench bench(testing::embedded_options("selftest"));
+  for (const results::Check& check :
+       check_controls(bench.context, find_mutant("A1")->plant().steps.accept))
+    EXPECT_EQ(check.status == results::CheckStatus::kFailed, check.id != "control.siblings")
+        << check.id << ": " << check.detail;
+}
+
 /// The kill matrix that the repository keeps.
 KillMatrix kept_matrix() { return load_kill_matrix(); }
 

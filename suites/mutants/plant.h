@@ -5,54 +5,38 @@
 
 namespace specbench::suites::plant {
 
-template <auto Rule>
-Faults rule() {
+/// The one step `Member` of engine::Steps replaced.
+template <auto Member, auto Step>
+Faults planted() {
   Faults faults;
-  faults.steps.accept = Rule;
+  faults.steps.*Member = Step;
   return faults;
 }
-template <auto Coins>
-Faults coins() {
-  Faults faults;
-  faults.steps.coins = Coins;
-  return faults;
-}
-template <auto LawOf>
-Faults law() {
-  Faults faults;
-  faults.steps.law = LawOf;
-  return faults;
-}
-template <auto Draft>
-Faults draft() {
-  Faults faults;
-  faults.steps.draft = Draft;
-  return faults;
-}
-template <auto Rows>
-Faults rows() {
-  Faults faults;
-  faults.steps.rows = Rows;
-  return faults;
-}
-template <auto Kept>
-Faults kept() {
-  Faults faults;
-  faults.steps.kept_entries = Kept;
-  return faults;
-}
-template <auto Emitted>
-Faults emitted() {
-  Faults faults;
-  faults.steps.emitted = Emitted;
-  return faults;
-}
-template <auto Report>
-Faults report() {
-  Faults faults;
-  faults.steps.report = Report;
-  return faults;
-}
+
+template <auto Step>
+constexpr auto rule = planted<&engine::Steps::accept, Step>;
+template <auto Step>
+constexpr auto coins = planted<&engine::Steps::coins, Step>;
+template <auto Step>
+constexpr auto law = planted<&engine::Steps::law, Step>;
+template <auto Step>
+constexpr auto draft = planted<&engine::Steps::draft, Step>;
+template <auto Step>
+constexpr auto judged = planted<&engine::Steps::judged, Step>;
+template <auto Step>
+constexpr auto rows = planted<&engine::Steps::rows, Step>;
+template <auto Step>
+constexpr auto logits = planted<&engine::Steps::logits, Step>;
+template <auto Step>
+constexpr auto kept = planted<&engine::Steps::kept_entries, Step>;
+template <auto Step>
+constexpr auto emitted = planted<&engine::Steps::emitted, Step>;
+template <auto Step>
+constexpr auto stop = planted<&engine::Steps::stop, Step>;
+template <auto Step>
+constexpr auto reset = planted<&engine::Steps::reset, Step>;
+template <auto Step>
+constexpr auto report = planted<&engine::Steps::report, Step>;
 
 using engine::Acceptance;
 using engine::CoinKey;
