@@ -24,14 +24,16 @@ double sum_of_probs(const Law& law) {
   return sum;
 }
 
-// An emitted token must be one its law allows, and the law a law.
-void check_token(const std::string& where, const Law& law, TokenId id, int pos) {
-  const std::string at = " at position " + std::to_string(pos);
+// An emitted token must be one its law allows, and the law a law. `where()` is asked in a failure
+// alone: no sentence is made inside the loop.
+template <typename Where>
+void check_token(const Where& where, const Law& law, TokenId id, int pos) {
+  const auto at = [&] { return " at position " + std::to_string(pos); };
   if (const double sum = sum_of_probs(law); !(std::fabs(sum - 1.0) <= 1e-9))
-    throw StateViolation(where + ": the target's law" + at + " sums to " + std::to_string(sum) +
+    throw StateViolation(where() + ": the target's law" + at() + " sums to " + std::to_string(sum) +
                          ".");
   if (id < 0 || id >= law.n_ids || !(law.prob(id) > 0.0))
-    throw StateViolation(where + ": token " + std::to_string(id) + at +
+    throw StateViolation(where() + ": token " + std::to_string(id) + at() +
                          " was emitted though the target gives it probability zero.");
 }
 
@@ -174,7 +176,8 @@ void Batch::first_token(int i, float* logits) {
   const Law law = options_.steps.law(logits, backend_.config().vocab_size, *lane.sampling,
                                      past_of(lane), {}, target_laws_.room(at));
   const TokenId token = options_.verifier->plain(law, options_.steps.coins(lane.key(i, 0)));
-  check_token("The prefill of request " + std::to_string(lane.request->id), law, token, n_prompt);
+  check_token([&] { return "The prefill of request " + std::to_string(lane.request->id); }, law,
+              token, n_prompt);
   lane.tokens.push_back(token);
   backend_.kv().check(i, lane.request->id, n_prompt, 0, -1);
   const StopReason stop = stop_of_round(lane, true);
@@ -345,7 +348,7 @@ void Batch::check_round(const Lane& lane, const Round& round) const {
                          " tokens emitted, " + std::to_string(lane.request->max_tokens) +
                          " allowed.");
   for (std::size_t i = 0; i < round.emitted.size(); ++i)
-    check_token(place(round), round.proposal.target_laws[i], round.emitted[i],
+    check_token([&] { return place(round); }, round.proposal.target_laws[i], round.emitted[i],
                 round.first_pos + static_cast<int>(i));
 }
 

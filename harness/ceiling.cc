@@ -4,7 +4,6 @@
 #define HWY_TARGET_INCLUDE "harness/ceiling.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <cstdint>
@@ -16,55 +15,6 @@ namespace specbench::harness {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Reads n_bytes as kStreams parallel runs, prefetching `ahead` bytes (0: not). Four independent
-// sums (an xor takes a cycle, so they keep up with any load port); the xor of all words is returned
-// so that no load can be dropped. Requires n_bytes to be a multiple of kStreams * 1024; data
-// aligned to 64.
-template <int kStreams>
-std::uint64_t read_streams(const std::uint64_t* HWY_RESTRICT data, std::size_t n_bytes,
-                           std::size_t ahead) {
-  const hn::ScalableTag<std::uint64_t> d;
-  const std::size_t lanes = hn::Lanes(d);
-  constexpr std::size_t kLine = 64 / sizeof(std::uint64_t);
-  constexpr std::size_t kStep = 1024 / sizeof(std::uint64_t);  // words a stream reads a step
-  const std::size_t n_words = n_bytes / sizeof(std::uint64_t) / kStreams;
-  const std::size_t ahead_words = ahead / sizeof(std::uint64_t);
-  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
-  for (std::size_t i = 0; i < n_words; i += kStep) {
-    for (int stream = 0; stream < kStreams; ++stream) {
-      const std::uint64_t* at = data + static_cast<std::size_t>(stream) * n_words + i;
-      if (ahead_words != 0) {
-        for (std::size_t w = 0; w < kStep; w += kLine) hwy::Prefetch(at + w + ahead_words);
-      }
-      // Vectors of 2, 4 or 8 words divide the step of 128.
-      for (std::size_t w = 0; w < kStep; w += 4 * lanes) {
-        sum0 = hn::Xor(sum0, hn::Load(d, at + w));
-        sum1 = hn::Xor(sum1, hn::Load(d, at + w + lanes));
-        sum2 = hn::Xor(sum2, hn::Load(d, at + w + 2 * lanes));
-        sum3 = hn::Xor(sum3, hn::Load(d, at + w + 3 * lanes));
-      }
-    }
-  }
-  const auto sum = hn::Xor(hn::Xor(sum0, sum1), hn::Xor(sum2, sum3));
-  HWY_ALIGN std::uint64_t words[HWY_MAX_BYTES / sizeof(std::uint64_t)];
-  hn::Store(sum, d, words);
-  std::uint64_t folded = 0;
-  for (std::size_t i = 0; i < lanes; ++i) folded ^= words[i];
-  return folded;
-}
-
-std::uint64_t read_buffer(const std::uint64_t* data, std::size_t n_bytes, int n_streams,
-                          std::size_t ahead) {
-  switch (n_streams) {
-    case 2:
-      return read_streams<2>(data, n_bytes, ahead);
-    case 4:
-      return read_streams<4>(data, n_bytes, ahead);
-    default:
-      return read_streams<1>(data, n_bytes, ahead);
-  }
-}
 
 // n_steps steps of 12 independent multiply-adds (latency 4, two a cycle: 8 would do) that leave
 // three of 16 registers. Returns the floating-point operations done; `sink` keeps the sums alive.
@@ -103,56 +53,27 @@ std::int64_t target_bits() { return HWY_TARGET; }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <fmt/format.h>
 #include <omp.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
-#include <new>
 #include <stdexcept>
 #include <vector>
 
 #include "harness/clock.h"
+#include "harness/streaming_read.h"
 
 namespace specbench::harness {
 namespace {
 
-HWY_EXPORT(read_buffer);
 HWY_EXPORT(multiply_adds);
 HWY_EXPORT(target_bits);
 
 constexpr std::int64_t kBudgetNs = 220'000'000;  // for all access patterns together, filling apart
 
-struct AccessPattern {
-  int n_streams;
-  std::size_t ahead_bytes;
-};
 // Which of them wins depends on the machine and on where the set lies; none costs much to try.
 constexpr AccessPattern kPatterns[] = {{1, 0}, {1, 1024}, {1, 4096}, {2, 0},
                                        {4, 0}, {4, 1024}, {4, 4096}};
-
-// Anonymous memory on huge pages where the system grants them: fewer address translations, nearer
-// to the true ceiling.
-class Buffer {
- public:
-  explicit Buffer(std::size_t n_bytes) : n_bytes_(n_bytes) {
-    void* data =
-        mmap(nullptr, n_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) throw std::bad_alloc();
-    madvise(data, n_bytes_, MADV_HUGEPAGE);  // a wish; refusal changes nothing but speed
-    data_ = static_cast<std::uint64_t*>(data);
-  }
-  ~Buffer() { munmap(data_, n_bytes_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  std::uint64_t* data() const { return data_; }
-
- private:
-  std::size_t n_bytes_;
-  std::uint64_t* data_ = nullptr;
-};
 
 // All threads of a team do `work(thread)`, starting together.
 struct TeamTime {
@@ -205,48 +126,19 @@ TeamTime time_team(int n_threads, SteadyClock& clock, const Work& work) {
   return result;
 }
 
-void require_team(int n_threads) {
-  if (n_threads < 1)
-    throw std::invalid_argument(
-        fmt::format("{} threads cannot measure; ask for at least 1", n_threads));
-  int n_started = 0;
-#pragma omp parallel num_threads(n_threads)
-#pragma omp master
-  n_started = omp_get_num_threads();
-  if (n_started != n_threads) {
-    throw std::invalid_argument(
-        fmt::format("asked for {} threads, the system gave {}", n_threads, n_started));
-  }
-}
-
 }  // namespace
 
 double read_bandwidth(std::size_t working_set_bytes, int n_threads) {
-  require_team(n_threads);
+  const SharedBuffer buffer(working_set_bytes, n_threads);
+  const std::size_t part_bytes = buffer.part_bytes();
   const std::size_t n_parts = static_cast<std::size_t>(n_threads);
-  const std::size_t part_bytes = working_set_bytes / n_parts / 4096 * 4096;
-  if (part_bytes == 0) {
-    throw std::invalid_argument(
-        fmt::format("a working set of {} bytes is too small for {} threads; each needs 4096",
-                    working_set_bytes, n_threads));
-  }
-  const Buffer buffer(part_bytes * n_parts);
-  const auto part = [&](int thread) {
-    return buffer.data() + static_cast<std::size_t>(thread) * part_bytes / 8;
-  };
   SteadyClock clock;
-  // Each thread fills its own part: pages that were never written would all be one page of zeros in
-  // the cache.
-  time_team(n_threads, clock, [&](int thread) {
-    std::fill_n(part(thread), part_bytes / 8, 0x5bd1e995u + static_cast<std::uint64_t>(thread));
-  });
-
   std::vector<std::uint64_t> sums(n_parts * 8);  // a cache line each
   const auto time_passes = [&](const AccessPattern& pattern, std::int64_t n_passes) {
     return time_team(n_threads, clock, [&](int thread) {
       for (std::int64_t pass = 0; pass < n_passes; ++pass) {
-        sums[static_cast<std::size_t>(thread) * 8] ^= HWY_DYNAMIC_DISPATCH(read_buffer)(
-            part(thread), part_bytes, pattern.n_streams, pattern.ahead_bytes);
+        sums[static_cast<std::size_t>(thread) * 8] ^=
+            read_stream(buffer.part(thread), part_bytes, pattern);
       }
     });
   };

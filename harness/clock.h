@@ -30,6 +30,7 @@ class FakeClock final : public Clock {
   explicit FakeClock(std::vector<std::int64_t> steps_ns = {}) : steps_ns_(std::move(steps_ns)) {}
   std::int64_t now_ns() override;
   void advance(std::int64_t ns) { now_ns_ += ns; }
+  std::int64_t time_ns() const { return now_ns_; }  // not a reading: nothing moves or is counted
   // Called at each reading, before time moves; lets a test log readings among other calls.
   void on_read(std::function<void()> callback) { on_read_ = std::move(callback); }
   std::int64_t n_reads() const { return n_reads_; }

@@ -5,76 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <system_error>
+
+#include "harness/system_text.h"
 
 namespace specbench::harness {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Files of /proc and /sys report no size, so they are read to the end.
-std::optional<std::string> read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return std::nullopt;
-  return text;
-}
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n\"";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-// The number at the start of the text, spaces before it allowed.
-template <typename Number>
-std::optional<Number> parse_number(std::optional<std::string_view> text) {
-  if (!text) return std::nullopt;
-  const std::string_view trimmed = trim(*text);
-  Number value{};
-  const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  return value;
-}
-
-std::optional<std::string> read_line(const fs::path& path) {
-  const std::optional<std::string> text = read_text(path);
-  if (!text || trim(*text).empty()) return std::nullopt;
-  return std::string(trim(split(trim(*text), '\n').front()));
-}
-
-template <typename Number>
-std::optional<Number> read_number(const fs::path& path) {
-  return parse_number<Number>(read_line(path));
-}
-
-// The rest of the first line "key <separator> rest".
-std::optional<std::string_view> find_field(std::string_view text, std::string_view key,
-                                           char separator) {
-  for (const std::string_view line : split(text, '\n')) {
-    const std::size_t at = line.find(separator);
-    if (at != std::string_view::npos && trim(line.substr(0, at)) == key)
-      return trim(line.substr(at + 1));
-  }
-  return std::nullopt;
-}
 
 std::optional<std::string> to_string(std::optional<std::string_view> text) {
   if (!text || text->empty()) return std::nullopt;
@@ -102,28 +42,9 @@ int count_affinity_cores() {
   return std::max(count, 1);
 }
 
-// The folders that limit this process in one controller, from its own up to the root of the mount.
-// A container may not see its own folder; its parents then still count.
-std::vector<fs::path> cgroup_folders(const fs::path& root, std::string_view controller,
-                                     std::string_view path) {
-  std::vector<fs::path> folders;
-  const fs::path mount = root / "sys/fs/cgroup";
-  for (const fs::path& base : {mount / controller, mount, mount / "unified"}) {
-    for (fs::path below = fs::path(path).relative_path();; below = below.parent_path()) {
-      folders.push_back(below.empty() ? base : base / below);
-      if (below.empty()) break;
-    }
-  }
-  return folders;
-}
-
 void read_cgroup(const fs::path& root, Environment& environment) {
-  const std::string text = read_text(root / "proc/self/cgroup").value_or("");
-  for (const std::string_view line : split(text, '\n')) {
-    const std::vector<std::string_view> parts = split(line, ':');  // number:controllers:path
-    if (parts.size() < 3) continue;
-    const std::string_view path = line.substr(parts[0].size() + parts[1].size() + 2);
-    for (const fs::path& folder : cgroup_folders(root, parts[1], path)) {
+  for (const CgroupPath& cgroup : read_cgroup_paths(root)) {
+    for (const fs::path& folder : cgroup_folders(root, cgroup)) {
       // Version 2 writes "max" for no limit, version 1 -1 or a number near 2^63.
       if (const std::optional<std::string> limit = read_line(folder / "cpu.max")) {
         const std::size_t space = limit->find(' ');
@@ -148,6 +69,13 @@ void read_cgroup(const fs::path& root, Environment& environment) {
   }
 }
 
+// The kernel's switch, or that of Intel's driver, which says the opposite.
+std::optional<bool> read_boost(const fs::path& cpus) {
+  if (const auto boost = read_number<int>(cpus / "cpufreq/boost")) return *boost != 0;
+  if (const auto no_turbo = read_number<int>(cpus / "intel_pstate/no_turbo")) return *no_turbo == 0;
+  return std::nullopt;
+}
+
 void read_cpu(const fs::path& root, Environment& environment) {
   const std::string info = read_text(root / "proc/cpuinfo").value_or("");
   environment.cpu_model = to_string(find_field(info, "model name", ':'));
@@ -165,6 +93,7 @@ void read_cpu(const fs::path& root, Environment& environment) {
   if (const auto khz = read_number<double>(cpu0 / "cpufreq/cpuinfo_max_freq")) {
     environment.frequency_max_mhz = *khz / 1000;
   }
+  environment.is_boost_enabled = read_boost(cpu0.parent_path());
   for (int i = 0; i < 8; ++i) {
     const fs::path cache = cpu0 / fmt::format("cache/index{}", i);
     const auto level = read_number<int>(cache / "level");
@@ -205,6 +134,11 @@ std::optional<std::string> number_text(std::optional<double> value) {
   return fmt::format("{:.6g}", *value);
 }
 
+std::optional<std::string> yes_or_no(std::optional<bool> value) {
+  if (!value) return std::nullopt;
+  return *value ? "yes" : "no";
+}
+
 template <typename Integer>
 std::optional<std::string> integer_text(std::optional<Integer> value) {
   if (!value) return std::nullopt;
@@ -233,6 +167,9 @@ Environment capture_environment(const fs::path& root) {
   read_cpu(root, environment);
   read_cgroup(root, environment);
   environment.load_average = read_number<double>(root / "proc/loadavg");
+  environment.n_processes_running = parse_running(read_line(root / "proc/loadavg").value_or(""));
+  environment.boot_id = read_line(root / "proc/sys/kernel/random/boot_id");
+  environment.throttled = read_throttle_counts(find_cgroup_cpu_stats(root), root);
   const std::optional<std::string> os = read_line(root / "proc/sys/kernel/ostype");
   const std::optional<std::string> release = read_line(root / "proc/sys/kernel/osrelease");
   if (os && release) environment.kernel = *os + " " + *release;
@@ -265,6 +202,12 @@ std::vector<std::string> environment_faults(const Environment& environment, int 
         "the load average {:.2f} is above the {} usable cores; wait for other work to end",
         *environment.load_average, n_cores));
   }
+  // The thread that reads is one of them.
+  if (environment.n_processes_running && *environment.n_processes_running - 1 > n_cores) {
+    faults.push_back(fmt::format(
+        "{} other threads want to run now on the {} usable cores; wait for other work to end",
+        *environment.n_processes_running - 1, n_cores));
+  }
   if (n_threads > n_cores) {
     faults.push_back(
         fmt::format("{} threads share {} usable cores; ask for no more threads than cores",
@@ -273,6 +216,15 @@ std::vector<std::string> environment_faults(const Environment& environment, int 
   if (environment.governor == "powersave" || environment.governor == "conservative") {
     faults.push_back(fmt::format("the frequency governor is '{}'; set it to 'performance'",
                                  *environment.governor));
+  }
+  const auto& [n_thermal, n_throttled, n_periods] = environment.throttled;
+  constexpr double kMaxThrottled = 0.05;
+  if (n_throttled && n_periods &&
+      static_cast<double>(*n_throttled) > kMaxThrottled * static_cast<double>(*n_periods)) {
+    faults.push_back(
+        fmt::format("the CPU quota has stopped this control group in {} of {} periods; raise it or "
+                    "ask for fewer threads",
+                    *n_throttled, *n_periods));
   }
   constexpr std::int64_t kScarceBytes = std::int64_t{256} << 20;
   if (environment.memory_available_bytes && *environment.memory_available_bytes < kScarceBytes) {
@@ -284,8 +236,6 @@ std::vector<std::string> environment_faults(const Environment& environment, int 
 
 std::vector<std::pair<std::string, std::optional<std::string>>> describe(
     const Environment& environment) {
-  std::optional<std::string> is_virtual;
-  if (environment.is_virtual) is_virtual = *environment.is_virtual ? "yes" : "no";
   std::optional<std::string> hash;
   if (environment.binary_fnv1a) hash = fmt::format("{:016x}", *environment.binary_fnv1a);
   return {
@@ -297,7 +247,13 @@ std::vector<std::pair<std::string, std::optional<std::string>>> describe(
       {"governor", environment.governor},
       {"frequency_mhz", number_text(environment.frequency_mhz)},
       {"frequency_max_mhz", number_text(environment.frequency_max_mhz)},
+      {"is_boost_enabled", yes_or_no(environment.is_boost_enabled)},
       {"load_average", number_text(environment.load_average)},
+      {"n_processes_running", integer_text(environment.n_processes_running)},
+      {"n_thermal_throttles", integer_text(environment.throttled.n_thermal)},
+      {"n_cgroup_throttled", integer_text(environment.throttled.n_cgroup_throttled)},
+      {"n_cgroup_periods", integer_text(environment.throttled.n_cgroup_periods)},
+      {"boot_id", environment.boot_id},
       {"kernel", environment.kernel},
       {"distribution", environment.distribution},
       {"memory_bytes", integer_text(environment.memory_bytes)},
@@ -305,7 +261,7 @@ std::vector<std::pair<std::string, std::optional<std::string>>> describe(
       {"cgroup_memory_bytes", integer_text(environment.cgroup_memory_bytes)},
       {"l2_bytes", integer_text(environment.l2_bytes)},
       {"l3_bytes", integer_text(environment.l3_bytes)},
-      {"is_virtual", is_virtual},
+      {"is_virtual", yes_or_no(environment.is_virtual)},
       {"n_numa_nodes", integer_text(environment.n_numa_nodes)},
       {"binary_path", environment.binary_path},
       {"binary_fnv1a", hash},
@@ -330,6 +286,12 @@ std::optional<CpuTimes> parse_cpu_times(std::string_view proc_stat) {
   times.idle = ticks[3] + ticks[4];
   times.steal = ticks[7];
   return times;
+}
+
+std::optional<int> parse_running(std::string_view loadavg) {
+  const std::vector<std::string_view> parts = split(loadavg, ' ');
+  if (parts.size() < 4 || parts[3].find('/') == std::string_view::npos) return std::nullopt;
+  return parse_number<int>(parts[3]);
 }
 
 std::optional<CpuTimes> read_cpu_times(const fs::path& root) {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/throttling.h"
+
 namespace specbench::harness {
 
 struct Environment {
@@ -20,7 +22,11 @@ struct Environment {
   std::optional<std::string> governor;      // of core 0
   std::optional<double> frequency_mhz;      // of core 0, now
   std::optional<double> frequency_max_mhz;  // of core 0
+  std::optional<bool> is_boost_enabled;     // frequencies above the nominal one are allowed
   std::optional<double> load_average;       // over one minute, runnable threads
+  std::optional<int> n_processes_running;   // runnable threads now, the one that reads too
+  std::optional<std::string> boot_id;       // drawn at each start of the machine
+  ThrottleCounts throttled;                 // since the start of the machine or the control group
   std::optional<std::string> kernel;        // Linux 6.1.0 x86_64
   std::optional<std::string> distribution;  // Debian GNU/Linux 12 (bookworm)
   std::optional<std::int64_t> memory_bytes;
@@ -40,9 +46,9 @@ struct Environment {
 // `root` is "/" but in tests, which plant a tree of their own below it.
 Environment capture_environment(const std::filesystem::path& root = "/");
 
-// What makes timing on this machine doubtful, one sentence each: load above the usable cores, more
-// threads than cores, a power-saving governor, memory nearly gone. n_threads 0: not asked. Empty:
-// nothing found.
+// What makes timing on this machine doubtful, one sentence each: load or runnable threads above the
+// usable cores, more threads than cores, a power-saving governor, a control group stopped by its
+// quota, memory nearly gone. n_threads 0: not asked. Empty: nothing found.
 std::vector<std::string> environment_faults(const Environment& environment, int n_threads = 0);
 
 // Every fact as key and value in a fixed order; absent facts are absent values.
@@ -57,6 +63,9 @@ struct CpuTimes {
 };
 std::optional<CpuTimes> read_cpu_times(const std::filesystem::path& root = "/");
 std::optional<CpuTimes> parse_cpu_times(std::string_view proc_stat);
+
+// Runnable threads of the machine: 3 of "0.62 0.35 0.17 3/97 18899".
+std::optional<int> parse_running(std::string_view loadavg);
 
 // Share of CPU time stolen between two readings, 0..1; absent if no tick passed between them.
 std::optional<double> steal_share(const CpuTimes& before, const CpuTimes& after);

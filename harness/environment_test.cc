@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 
 namespace specbench::harness {
 namespace {
@@ -33,6 +34,8 @@ TEST_F(EnvironmentTree, WhatCannotBeReadIsAbsent) {
                e.distribution);
   EXPECT_FALSE(e.memory_bytes || e.l2_bytes || e.l3_bytes || e.is_virtual || e.n_numa_nodes ||
                e.binary_path);
+  EXPECT_FALSE(e.boot_id || e.n_processes_running || e.is_boost_enabled || e.throttled.n_thermal ||
+               e.throttled.n_cgroup_throttled || e.throttled.n_cgroup_periods);
   EXPECT_FALSE(e.cgroup_cores || e.cgroup_memory_bytes || e.binary_fnv1a ||
                e.memory_available_bytes);
   EXPECT_GE(e.n_cores_usable(), 1);
@@ -48,6 +51,7 @@ TEST_F(EnvironmentTree, ReadsAPlantedMachine) {
         "processor\t: 0\nmodel name\t: Planted CPU @ 3.00GHz\ncpu MHz\t\t: 2000.5\nflags\t\t: fpu "
         "sse hypervisor\n\n");
   write("proc/loadavg", "1.25 0.50 0.10 2/300 1234\n");
+  write("proc/sys/kernel/random/boot_id", "132fd091-c4f6-4ae8-8944-e572c2b633fb\n");
   write("proc/sys/kernel/ostype", "Linux\n");
   write("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
   write("etc/os-release", "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n");
@@ -58,6 +62,8 @@ TEST_F(EnvironmentTree, ReadsAPlantedMachine) {
   write(cpu0 / "cpufreq/scaling_governor", "powersave\n");
   write(cpu0 / "cpufreq/scaling_cur_freq", "2800000\n");
   write(cpu0 / "cpufreq/cpuinfo_max_freq", "3500000\n");
+  write(cpu0 / "thermal_throttle/core_throttle_count", "11\n");
+  write("sys/devices/system/cpu/cpufreq/boost", "0\n");
   write(cpu0 / "cache/index1/level", "1\n");
   write(cpu0 / "cache/index1/size", "32K\n");
   write(cpu0 / "cache/index2/level", "2\n");
@@ -74,7 +80,11 @@ TEST_F(EnvironmentTree, ReadsAPlantedMachine) {
   EXPECT_EQ(e.governor, "powersave");
   EXPECT_EQ(e.frequency_mhz, 2800);
   EXPECT_EQ(e.frequency_max_mhz, 3500);
+  EXPECT_EQ(e.is_boost_enabled, false);
   EXPECT_EQ(e.load_average, 1.25);
+  EXPECT_EQ(e.n_processes_running, 2);
+  EXPECT_EQ(e.boot_id, "132fd091-c4f6-4ae8-8944-e572c2b633fb");
+  EXPECT_EQ(e.throttled.n_thermal, 11);
   EXPECT_EQ(e.kernel, "Linux 6.1.0-18-amd64");
   EXPECT_EQ(e.distribution, "Debian GNU/Linux 12 (bookworm)");
   EXPECT_EQ(e.memory_bytes, 16'384'000'000);
@@ -110,6 +120,49 @@ TEST_F(EnvironmentTree, CgroupVersion1AndUnlimitedValues) {
   EXPECT_FALSE(capture_environment(root_).cgroup_memory_bytes.has_value());
   write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
   EXPECT_FALSE(capture_environment(root_).cgroup_cores.has_value());
+}
+
+TEST_F(EnvironmentTree, ThrottlingByAQuotaIsCountedOnceAGroup) {
+  write("proc/self/cgroup", "2:cpu:/a\n3:cpu,cpuacct:/a\n");
+  write("sys/fs/cgroup/cpu,cpuacct/a/cpu.stat", "nr_periods 200\nnr_throttled 9\n");
+  write("sys/fs/cgroup/cpu,cpuacct/cpu.stat", "nr_periods 1000\nnr_throttled 2\n");
+  fs::create_directory_symlink("cpu,cpuacct", root_ / "sys/fs/cgroup/cpu");
+  const Environment e = capture_environment(root_);
+  EXPECT_EQ(e.throttled.n_cgroup_throttled, 11);
+  EXPECT_EQ(e.throttled.n_cgroup_periods, 1200);
+  std::map<std::string, std::optional<std::string>> facts;
+  for (const auto& [key, value] : describe(e)) facts[key] = value;
+  EXPECT_EQ(facts["n_cgroup_throttled"], "11");
+  EXPECT_EQ(facts["n_cgroup_periods"], "1200");
+  EXPECT_FALSE(facts["n_thermal_throttles"].has_value());
+}
+
+TEST_F(EnvironmentTree, IntelSaysNoTurboForNoBoost) {
+  write("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n");
+  EXPECT_EQ(capture_environment(root_).is_boost_enabled, true);
+  write("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+  EXPECT_EQ(capture_environment(root_).is_boost_enabled, false);
+}
+
+TEST(Environment, RunnableThreadsAndQuotasAreFaults) {
+  Environment e;
+  e.n_cores_affinity = 4;
+  e.n_processes_running = 5;  // this one and four others
+  e.throttled = {1000, 50, 1000};
+  EXPECT_TRUE(environment_faults(e).empty());
+  e.n_processes_running = 6;
+  ASSERT_EQ(environment_faults(e).size(), 1u);
+  EXPECT_NE(environment_faults(e)[0].find("5 other threads"), std::string::npos);
+  e.throttled.n_cgroup_throttled = 51;
+  ASSERT_EQ(environment_faults(e).size(), 2u);
+  EXPECT_NE(environment_faults(e)[1].find("51 of 1000 periods"), std::string::npos);
+}
+
+TEST(Running, IsTheFourthFieldOfTheLoad) {
+  EXPECT_EQ(parse_running("0.62 0.35 0.17 3/97 18899\n"), 3);
+  EXPECT_FALSE(parse_running("").has_value());
+  EXPECT_FALSE(parse_running("0.62 0.35 0.17").has_value());
+  EXPECT_FALSE(parse_running("0.62 0.35 0.17 97 18899").has_value());
 }
 
 TEST(Environment, FaultsAreFoundAndCleanMachinesHaveNone) {

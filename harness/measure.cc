@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/marks.h"
 #include "harness/stopping.h"
 
 namespace specbench::harness {
@@ -95,17 +96,21 @@ class Measurement {
  public:
   Measurement(std::span<Subject* const> arms, const Plan& plan, Clock& clock,
               const std::function<void(const Progress&)>& on_progress,
-              const std::atomic<bool>& stop, Series& series)
+              const std::atomic<bool>& stop, Watch* watch, Series& series)
       : arms_(arms),
         plan_(plan),
         on_progress_(on_progress),
         stop_(stop),
         series_(series),
         timer_(clock, static_cast<int>(plan.phase_names.size()), plan.chunk_capacity),
-        ledger_(plan, series.arm_names) {}
+        ledger_(plan, series.arm_names),
+        marker_(watch, series.samples) {}
 
   void run_all() {
-    if (warm_up() && check_fingerprints(true)) run_blocks();
+    const bool is_warm = warm_up();
+    marker_.finish();
+    if (is_warm && check_fingerprints(true)) run_blocks();
+    marker_.finish();
     check_fingerprints(false);
     if (n_chunks_lost_ == 0) return;
     series_.chunks_complete = false;
@@ -158,12 +163,14 @@ class Measurement {
         run_one(sample);
       }
     }
+    marker_.pass_ended();
     return true;
   }
 
   void run_one(Sample& sample) {
     Subject& subject = *arms_[static_cast<std::size_t>(sample.arm)];
     subject.prepare(sample.case_index);
+    marker_.before_run();
     subject.synchronize();
     timer_.start();
     const Outcome outcome = subject.run(sample.case_index, timer_);
@@ -183,6 +190,7 @@ class Measurement {
     const Progress progress{sample.arm,       sample.case_index, sample.block,
                             sample.is_warmup, ++n_done_,         n_total_};
     series_.samples.push_back(std::move(sample));
+    marker_.after_run();
     if (on_progress_) on_progress_(progress);
   }
 
@@ -215,6 +223,7 @@ class Measurement {
   Series& series_;
   PhaseTimer timer_;
   FingerprintLedger ledger_;
+  Marker marker_;
   std::int64_t n_chunks_lost_ = 0;
   int n_done_ = 0;
   int n_total_ = 0;
@@ -225,6 +234,18 @@ void require(bool is_met, const std::string& sentence) {
 }
 
 }  // namespace
+
+double Series::marked_share() const {
+  std::int64_t n_measured = 0;
+  std::int64_t n_marked = 0;
+  for (const Sample& sample : samples) {
+    n_measured += sample.is_warmup ? 0 : 1;
+    n_marked += !sample.is_warmup && !sample.mark.empty() ? 1 : 0;
+  }
+  return n_measured == 0 ? 0 : static_cast<double>(n_marked) / static_cast<double>(n_measured);
+}
+
+bool is_void_by_marks(const Series& series, double limit) { return series.marked_share() > limit; }
 
 void validate(const Plan& plan, int n_arms) {
   require(n_arms >= 1, "a measurement needs at least one arm");
@@ -274,10 +295,11 @@ std::vector<int> arm_order(std::uint64_t seed, bool is_warmup, int block, int ca
 
 Series measure(std::span<Subject* const> arms, const Plan& plan, Clock& clock,
                const std::function<void(const Progress&)>& on_progress,
-               const std::atomic<bool>& stop) {
+               const std::atomic<bool>& stop, Watch* watch) {
   validate(plan, static_cast<int>(arms.size()));
   Series series;
   series.phase_names = plan.phase_names;
+  series.was_watched = watch != nullptr;
   for (const Subject* arm : arms) {
     for (const std::string& other : series.arm_names) {
       require(other != arm->name(),
@@ -285,7 +307,7 @@ Series measure(std::span<Subject* const> arms, const Plan& plan, Clock& clock,
     }
     series.arm_names.push_back(arm->name());
   }
-  Measurement(arms, plan, clock, on_progress, stop, series).run_all();
+  Measurement(arms, plan, clock, on_progress, stop, watch, series).run_all();
   return series;
 }
 

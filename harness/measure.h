@@ -16,14 +16,19 @@
 
 namespace specbench::harness {
 
+class Watch;  // harness/watch.h
+
 // What a run produced. The fingerprint is a hash of the emitted ids: equal work, equal fingerprint.
 struct Outcome {
   std::int64_t n_tokens = 0;
   std::uint64_t fingerprint = 0;
 };
 
+// The outcome of an arm that emits nothing, a yardstick.
+inline constexpr Outcome kNoTokens{0, 0};
+
 // One arm: anything that can run case 0..n_cases-1. For each run the harness calls, in this order:
-// prepare, synchronize, (clock), run, synchronize, (clock).
+// prepare, (watch), synchronize, (clock), run, synchronize, (clock), (watch).
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -36,6 +41,8 @@ class Subject {
 enum class Protocol {
   kStandard,  // warm-up until it has settled, n_blocks blocks
   kArticle,   // exactly 3 warm-ups, synchronise, 5 repetitions
+  kGate,      // as standard, for one of several short processes: the interval lies over processes,
+              // so few blocks do, and max_warmups bounds a warm-up that noise keeps from settling
 };
 
 struct Plan {
@@ -71,6 +78,8 @@ struct Sample {
   std::vector<std::int32_t> chunk_tokens;  // [n_chunks]
   std::int64_t n_tokens = 0;
   std::uint64_t fingerprint = 0;
+  std::string
+      mark;  // why the machine makes the time doubtful (watch.h), "steal,load"; empty: clean
 };
 
 struct Series {
@@ -84,10 +93,16 @@ struct Series {
   int warmups_done = 0;             // whole passes
   bool warmup_converged = false;    // the last two passes differed by less than the tolerance
   int blocks_done = 0;              // whole blocks
+  bool was_watched = false;         // false: no sample could be marked
   std::vector<std::string> faults;  // sentences
 
   bool is_refused() const { return !fingerprints_agree; }
+  // Share of the measured samples (not the warm-ups) that are marked, 0..1; 0 if none was measured.
+  double marked_share() const;
 };
+
+// True if more than `limit` of the measured samples are marked: the run says nothing then.
+bool is_void_by_marks(const Series& series, double limit = 0.05);
 
 struct Progress {
   int arm = 0;
@@ -101,11 +116,12 @@ struct Progress {
 // Runs the plan. Every arm runs once per case per block, in an order drawn from (seed, block,
 // case). Fingerprints of one (arm, case) must agree over all repetitions, warm-ups included.
 // `on_progress` (may be empty) is called after each run, untimed. `stop` is honoured between runs;
-// what was measured is kept. Exceptions of a subject pass through. Throws std::invalid_argument for
-// a bad plan or two arms of one name.
+// what was measured is kept. `watch` is read before and after each run, untimed, and marks doubtful
+// samples; nullptr: none are marked. Exceptions of a subject pass through. Throws
+// std::invalid_argument for a bad plan or two arms of one name.
 Series measure(std::span<Subject* const> arms, const Plan& plan, Clock& clock,
                const std::function<void(const Progress&)>& on_progress,
-               const std::atomic<bool>& stop);
+               const std::atomic<bool>& stop, Watch* watch = nullptr);
 
 // The order in which n_arms arms run: a permutation that depends on nothing but the arguments.
 std::vector<int> arm_order(std::uint64_t seed, bool is_warmup, int block, int case_index,

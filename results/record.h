@@ -11,7 +11,7 @@
 
 namespace specbench::results {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // A scalar of any type; std::monostate is an absent one (null in JSON).
 using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string>;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "results/record_json.h"
+#include "results/record_json_parts.h"
 
 namespace specbench::results {
 namespace {
@@ -29,6 +30,12 @@ class Reader {
     if (at == json_.end())
       refuse(fmt::format("the record lacks the field '{}'; it was not written by specbench", path));
     return {*at, path};
+  }
+
+  // Neither absent nor null.
+  bool has(const char* key) const {
+    const auto at = json_.find(key);
+    return at != json_.end() && !at->is_null();
   }
 
   std::vector<Reader> elements() const {
@@ -120,7 +127,7 @@ CheckStatus read_status(const Reader& reader) {
   reader.wrong("passed, failed, inconclusive or skipped");
 }
 
-std::uint64_t read_fingerprint(const Reader& reader) {
+std::uint64_t read_hash(const Reader& reader) {
   const std::string text = reader.text();
   std::uint64_t value = 0;
   if (text.size() == 18 && text.starts_with("0x")) {
@@ -185,7 +192,7 @@ SampleRow read_sample(const Reader& r, std::size_t n_phases) {
                    .chunk_end_ns = r.field("chunk_end_ns").integers<std::int64_t>(),
                    .chunk_tokens = r.field("chunk_tokens").integers<std::int32_t>(),
                    .n_tokens = r.field("n_tokens").integer(),
-                   .fingerprint = read_fingerprint(r.field("fingerprint")),
+                   .fingerprint = read_hash(r.field("fingerprint")),
                    .mark = r.field("mark").text()};
   if (sample.phase_ns.size() != n_phases)
     r.field("phase_ns").wrong(fmt::format("{} times", n_phases));
@@ -224,17 +231,64 @@ Json parse(std::string_view text) {
   }
 }
 
+// A record may be read by builds that are older than its writer, if the writer says so.
+int read_version(const Reader& root) {
+  const int version = root.field("schema_version").integer<int>();
+  const int least =
+      root.has("min_reader_version") ? root.field("min_reader_version").integer<int>() : version;
+  if (least < 1 || version < least) {
+    refuse(fmt::format("the record says schema version {} and min_reader_version {}; it is damaged",
+                       version, least));
+  }
+  if (least > kSchemaVersion) {
+    refuse(fmt::format(
+        "the record is of schema version {} and needs a reader of version {}; this build reads "
+        "version {}, use a newer one",
+        version, least, kSchemaVersion));
+  }
+  return version;
+}
+
+SamplesFile read_samples_file(const Reader& r) {
+  return {.name = r.field("name").text(),
+          .rows = r.field("rows").integer(),
+          .bytes = r.field("bytes").integer(),
+          .fnv1a = read_hash(r.field("fnv1a"))};
+}
+
+void read_samples(const Reader& root, Record& record, std::optional<SamplesFile>& samples_file) {
+  samples_file.reset();
+  if (root.has("samples_file")) samples_file = read_samples_file(root.field("samples_file"));
+  for (const Reader& r : root.field("samples").elements())
+    record.samples.push_back(read_sample(r, record.phase_names.size()));
+  if (samples_file && !record.samples.empty()) {
+    refuse(fmt::format("the record has {} samples and names the file '{}' for them; it is damaged",
+                       record.samples.size(), samples_file->name));
+  }
+}
+
 }  // namespace
 
 Record from_json(std::string_view text) {
+  std::optional<SamplesFile> samples_file;
+  Record record = from_json(text, samples_file);
+  if (samples_file) {
+    refuse(fmt::format("the record keeps its samples in the file '{}' beside it; read it by path",
+                       samples_file->name));
+  }
+  return record;
+}
+
+SampleRow sample_from_json(std::string_view line, std::size_t row, std::size_t n_phases) {
+  const Json json = parse(line);
+  return read_sample(Reader(json, fmt::format("samples[{}]", row)), n_phases);
+}
+
+Record from_json(std::string_view text, std::optional<SamplesFile>& samples_file) {
   const Json json = parse(text);
   const Reader root(json, "");
   Record record;
-  record.schema_version = root.field("schema_version").integer<int>();
-  if (record.schema_version != kSchemaVersion) {
-    refuse(fmt::format("the record is of schema version {}; this build reads version {}",
-                       record.schema_version, kSchemaVersion));
-  }
+  record.schema_version = read_version(root);
   record.suite = root.field("suite").text();
   record.verdict = root.field("verdict").text();
   record.exit_code = root.field("exit_code").integer<int>();
@@ -256,9 +310,7 @@ Record from_json(std::string_view text) {
     record.counters.emplace_back(name, count.integer());
   for (const Reader& r : root.field("tables").elements()) record.tables.push_back(read_table(r));
   record.phase_names = root.field("phase_names").texts();
-  for (const Reader& r : root.field("samples").elements()) {
-    record.samples.push_back(read_sample(r, record.phase_names.size()));
-  }
+  read_samples(root, record, samples_file);
   record.notes = root.field("notes").texts();
   return record;
 }

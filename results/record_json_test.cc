@@ -4,101 +4,15 @@
 
 #include <bit>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <limits>
-#include <sstream>
 #include <stdexcept>
+
+#include "results/record_json_parts.h"
+#include "results/record_json_test_support.h"
 
 namespace specbench::results {
 namespace {
-
-// A record that uses every field; its JSON is results/testdata/record.json.
-Record full_record() {
-  Record r;
-  r.suite = "latency";
-  r.verdict = "1.83 times as fast, losslessness not tested";
-  r.exit_code = 2;
-  r.was_interrupted = true;
-  r.command_line = "specbench --suite latency --out \"a b.json\"";
-  r.started_utc = "2026-01-31T12:00:00Z";
-  r.wall_s = 12.5;
-  r.options = {{"draft_layers", 4},
-               {"temperature", 0.7},
-               {"stop", std::monostate{}},
-               {"is_greedy", false},
-               {"model", "austen-10m"}};
-  r.environment = {{"cpu_model", "Planted CPU"}, {"load_average", 0.25}};
-  r.build = {{"commit", "0123abc"}, {"is_dirty", false}};
-  r.model = {{"n_layers", 12}};
-  r.metrics = {{"speedup", 1.83, "ratio", 1.72, 1.94, 0.95, "within-process"},
-               {"bandwidth_share", {}, "1", {}, {}, {}, "no ceiling was measured"}};
-  r.checks = {{"rounds_identity", CheckStatus::kPassed, "all 40 rounds agree"},
-              {"aa_interval", CheckStatus::kInconclusive, "11 % wide"}};
-  r.tests = {{"chi2",
-              "emitted tokens follow the target's law",
-              "X2",
-              100000,
-              31.5,
-              0.54,
-              0.011,
-              "tv",
-              0.001,
-              0.02,
-              0.01,
-              "passed",
-              "",
-              {}},
-             {"coupled",
-              "replay is identical",
-              "",
-              0,
-              {},
-              {},
-              {},
-              "",
-              {},
-              {},
-              {},
-              "skipped",
-              "greedy run",
-              459}};
-  r.counters = {{"accepted", 12345678901234}, {"rounds", 40}};
-  r.tables = {{"acceptance_by_position",
-               {"position", "joint", "note"},
-               {{1, 0.9, "first"}, {2, std::monostate{}, ""}}},
-              {"empty", {"x"}, {}}};
-  r.phase_names = {"prefill", "decode"};
-  SampleRow s;
-  s.arm = "speculative";
-  s.process = 1;
-  s.case_index = 2;
-  s.block = 3;
-  s.order = 4;
-  s.wall_ns = 1000;
-  s.first_token_ns = 100;
-  s.decode_ns = 900;
-  s.phase_ns = {100, 900};
-  s.chunk_end_ns = {100, 1000};
-  s.chunk_tokens = {1, 4};
-  s.n_tokens = 5;
-  s.fingerprint = 0xfedcba9876543210;
-  SampleRow bare;
-  bare.arm = "baseline";
-  bare.is_warmup = true;
-  bare.phase_ns = {0, 0};
-  bare.mark = "load above cores";
-  r.samples = {s, bare};
-  r.notes = {"a \"quoted\" remark, g\xc3\xa4nzlich"};
-  return r;
-}
-
-std::string committed_text() {
-  std::ifstream file(std::string(SPECBENCH_SOURCE_DIR) + "/results/testdata/record.json");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 // The sentence with which `text` is refused; empty if it is read.
 std::string refusal(const std::string& text) {
@@ -108,12 +22,6 @@ std::string refusal(const std::string& text) {
     return error.what();
   }
   return "";
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
 TEST(RecordJson, MatchesTheCommittedText) { EXPECT_EQ(to_json(full_record()), committed_text()); }
@@ -240,9 +148,6 @@ TEST(RecordJson, HostileTextIsRefusedInOneSentence) {
   const auto with = [&](const std::string& from, const std::string& to) {
     return refusal(replaced(text, from, to));
   };
-  EXPECT_EQ(with("\"schema_version\": 1", "\"schema_version\": 2"),
-            "the record is of schema version 2; this build reads version 1");
-  EXPECT_NE(with("\"schema_version\": 1", "\"schema_version\": \"1\""), "");
   EXPECT_EQ(with("\"value\":1.83", "\"value\":\"1.83\""),
             "the record's 'metrics[0].value' must be a number or null, not string \"1.83\"");
   EXPECT_EQ(with("\"exit_code\": 2", "\"exit_code\": 2.5"),
@@ -275,6 +180,55 @@ TEST(RecordJson, HostileTextIsRefusedInOneSentence) {
 
 TEST(RecordJson, UnknownFieldsAreIgnored) {
   EXPECT_EQ(refusal(replaced(committed_text(), "{\n", "{\n  \"later\": [1, {\"a\": 2}],\n")), "");
+}
+
+std::string with_versions(const std::string& schema, const std::string& least) {
+  const std::string text =
+      replaced(committed_text(), "\"min_reader_version\": 2", "\"min_reader_version\": " + least);
+  return replaced(text, "\"schema_version\": 2", "\"schema_version\": " + schema);
+}
+
+TEST(RecordJson, LaterRecordsAreReadIfTheySaySo) {
+  EXPECT_EQ(from_json(with_versions("7", "2")).schema_version, 7);
+  EXPECT_EQ(from_json(with_versions("2", "1")).schema_version, 2);
+  EXPECT_EQ(refusal(with_versions("7", "3")),
+            "the record is of schema version 7 and needs a reader of version 3; this build reads "
+            "version 2, use a newer one");
+  // Without the field only the version itself counts.
+  EXPECT_EQ(refusal(replaced(with_versions("3", "2"), "min_reader_version", "m")),
+            "the record is of schema version 3 and needs a reader of version 3; this build reads "
+            "version 2, use a newer one");
+  EXPECT_NE(refusal(with_versions("2", "3")).find("damaged"), std::string::npos);
+  EXPECT_NE(refusal(with_versions("2", "0")).find("damaged"), std::string::npos);
+  EXPECT_NE(refusal(with_versions("-1", "-1")).find("damaged"), std::string::npos);
+  EXPECT_NE(refusal(with_versions("\"2\"", "2")), "");
+  EXPECT_NE(refusal(with_versions("2", "\"2\"")), "");
+}
+
+TEST(RecordJson, VersionOneIsStillReadAndWrittenAsTwo) {
+  const Record old = from_json(text_of_file("results/testdata/record_version_1.json"));
+  EXPECT_EQ(old.schema_version, 1);
+  EXPECT_EQ(to_json(old), committed_text());
+  const Record kills = from_json(text_of_file("results/baselines/selftest.json"));
+  EXPECT_EQ(kills.suite, "selftest");
+  EXPECT_NE(find_table(kills, "kill_matrix"), nullptr);
+}
+
+TEST(RecordJson, TextAloneCannotReplaceASamplesFile) {
+  const std::string file =
+      R"({"name":"a.samples.jsonl.gz","rows":1,"bytes":9,"fnv1a":"0x0000000000000001"})";
+  const std::string both =
+      replaced(committed_text(), "\"samples_file\": null", "\"samples_file\": " + file);
+  EXPECT_NE(refusal(both).find("2 samples and names the file"), std::string::npos);
+  Record r = full_record();
+  const SamplesFile elsewhere{"a.samples.jsonl.gz", 2, 9, 1};
+  EXPECT_EQ(refusal(to_json(r, elsewhere)),
+            "the record keeps its samples in the file 'a.samples.jsonl.gz' beside it; read it by "
+            "path");
+  std::optional<SamplesFile> found;
+  EXPECT_TRUE(from_json(to_json(r, elsewhere), found).samples.empty());
+  EXPECT_EQ(found->rows, 2);
+  EXPECT_EQ(found->fnv1a, 1u);
 }
 
 }  // namespace

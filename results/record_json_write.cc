@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "results/record_json.h"
+#include "results/record_json_parts.h"
 
 namespace specbench::results {
 namespace {
@@ -19,7 +20,8 @@ using Json = nlohmann::ordered_json;
 
 class Writer {
  public:
-  Json write(const Record& record);
+  // `samples_file` null: the samples stand in the text.
+  Json write(const Record& record, const SamplesFile* samples_file);
 
  private:
   Json number(std::optional<double> value, const std::string& where) {
@@ -57,10 +59,15 @@ class Writer {
   Json metrics(const std::vector<Metric>& list);
   Json tests(const std::vector<TestRow>& list);
   Json tables(const std::vector<NamedTable>& list);
-  Json samples(const Record& record);
 
   std::vector<std::string> notes_;
 };
+
+std::string hash_text(std::uint64_t hash) { return fmt::format("0x{:016x}", hash); }
+
+std::string one_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 template <typename Integer>
 Json optional_integer(const std::optional<Integer>& value) {
@@ -131,39 +138,51 @@ Json Writer::tables(const std::vector<NamedTable>& list) {
   return array;
 }
 
-Json Writer::samples(const Record& record) {
-  Json array = Json::array();
-  for (const SampleRow& s : record.samples) {
-    if (s.phase_ns.size() != record.phase_names.size() ||
-        s.chunk_end_ns.size() != s.chunk_tokens.size()) {
-      refuse(fmt::format(
-          "sample {} of arm '{}' has {} phases for {} names, {} chunk times for {} chunk sizes",
-          array.size(), s.arm, s.phase_ns.size(), record.phase_names.size(), s.chunk_end_ns.size(),
-          s.chunk_tokens.size()));
-    }
-    // Fingerprints are text: a JSON number above 2^53 does not survive most readers.
-    array.push_back({{"arm", s.arm},
-                     {"process", s.process},
-                     {"case_index", s.case_index},
-                     {"block", s.block},
-                     {"order", s.order},
-                     {"is_warmup", s.is_warmup},
-                     {"wall_ns", s.wall_ns},
-                     {"first_token_ns", optional_integer(s.first_token_ns)},
-                     {"decode_ns", optional_integer(s.decode_ns)},
-                     {"phase_ns", s.phase_ns},
-                     {"chunk_end_ns", s.chunk_end_ns},
-                     {"chunk_tokens", s.chunk_tokens},
-                     {"n_tokens", s.n_tokens},
-                     {"fingerprint", fmt::format("0x{:016x}", s.fingerprint)},
-                     {"mark", s.mark}});
+Json sample_json(const Record& record, std::size_t index) {
+  const SampleRow& s = record.samples[index];
+  if (s.phase_ns.size() != record.phase_names.size() ||
+      s.chunk_end_ns.size() != s.chunk_tokens.size()) {
+    refuse(fmt::format(
+        "sample {} of arm '{}' has {} phases for {} names, {} chunk times for {} chunk sizes",
+        index, s.arm, s.phase_ns.size(), record.phase_names.size(), s.chunk_end_ns.size(),
+        s.chunk_tokens.size()));
   }
+  // Fingerprints are text: a JSON number above 2^53 does not survive most readers.
+  return {{"arm", s.arm},
+          {"process", s.process},
+          {"case_index", s.case_index},
+          {"block", s.block},
+          {"order", s.order},
+          {"is_warmup", s.is_warmup},
+          {"wall_ns", s.wall_ns},
+          {"first_token_ns", optional_integer(s.first_token_ns)},
+          {"decode_ns", optional_integer(s.decode_ns)},
+          {"phase_ns", s.phase_ns},
+          {"chunk_end_ns", s.chunk_end_ns},
+          {"chunk_tokens", s.chunk_tokens},
+          {"n_tokens", s.n_tokens},
+          {"fingerprint", hash_text(s.fingerprint)},
+          {"mark", s.mark}};
+}
+
+Json samples_json(const Record& record) {
+  Json array = Json::array();
+  for (std::size_t i = 0; i < record.samples.size(); ++i) array.push_back(sample_json(record, i));
   return array;
 }
 
-Json Writer::write(const Record& record) {
+Json samples_file_json(const SamplesFile& file) {
+  return {{"name", file.name},
+          {"rows", file.rows},
+          {"bytes", file.bytes},
+          {"fnv1a", hash_text(file.fnv1a)}};
+}
+
+Json Writer::write(const Record& record, const SamplesFile* samples_file) {
   Json root;
-  root["schema_version"] = record.schema_version;
+  // What is written has this build's fields, whatever the version of the file it was read from.
+  root["schema_version"] = kSchemaVersion;
+  root["min_reader_version"] = kMinReaderVersion;
   root["suite"] = record.suite;
   root["verdict"] = record.verdict;
   root["exit_code"] = record.exit_code;
@@ -186,7 +205,8 @@ Json Writer::write(const Record& record) {
   for (const auto& [name, count] : record.counters) put(root["counters"], name, count, "counters");
   root["tables"] = tables(record.tables);
   root["phase_names"] = record.phase_names;
-  root["samples"] = samples(record);
+  root["samples_file"] = samples_file == nullptr ? Json(nullptr) : samples_file_json(*samples_file);
+  root["samples"] = samples_file == nullptr ? samples_json(record) : Json::array();
   root["notes"] = record.notes;
   for (const std::string& note : notes_) root["notes"].push_back(note);
   return root;
@@ -204,7 +224,7 @@ int height(const Json& json) {
 void format(const Json& json, int depth, std::string& out) {
   const bool is_row = json.is_object() ? height(json) <= 2 && depth >= 2 : height(json) <= 1;
   if (json.empty() || is_row) {
-    out += json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out += one_line(json);
     return;
   }
   const std::string indent(static_cast<std::size_t>(depth + 1) * 2, ' ');
@@ -213,19 +233,31 @@ void format(const Json& json, int depth, std::string& out) {
   for (auto it = json.begin(); it != json.end(); ++it) {
     out += is_first ? "\n" + indent : ",\n" + indent;
     is_first = false;
-    if (json.is_object())
-      out += Json(it.key()).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
+    if (json.is_object()) out += one_line(it.key()) + ": ";
     format(*it, depth + 1, out);
   }
   out += "\n" + indent.substr(2) + (json.is_object() ? "}" : "]");
 }
 
+std::string text_of(const Record& record, const SamplesFile* samples_file) {
+  std::string text;
+  format(Writer().write(record, samples_file), 0, text);
+  return text + "\n";
+}
+
 }  // namespace
 
-std::string to_json(const Record& record) {
-  std::string text;
-  format(Writer().write(record), 0, text);
-  return text + "\n";
+std::string to_json(const Record& record) { return text_of(record, nullptr); }
+
+std::string to_json(const Record& record, const SamplesFile& samples_file) {
+  return text_of(record, &samples_file);
+}
+
+std::string sample_lines(const Record& record) {
+  std::string lines;
+  for (std::size_t i = 0; i < record.samples.size(); ++i)
+    lines += one_line(sample_json(record, i)) + "\n";
+  return lines;
 }
 
 }  // namespace specbench::results

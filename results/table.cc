@@ -95,6 +95,31 @@ std::string render_line(const std::vector<TextColumn>& columns,
   return line + "\n";
 }
 
+constexpr const char* kGreen = "\x1b[32m";
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kYellow = "\x1b[33m";
+
+std::string paint(std::string_view text, const char* colour) {
+  return fmt::format("{}{}\x1b[0m", colour, text);
+}
+
+// The word in its colour; other text as it is.
+std::string paint_status(const std::string& word, bool has_colour) {
+  const auto is_any = [&](std::initializer_list<const char*> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (!has_colour) return word;
+  if (is_any({"PASS", "PASSED", "passed"})) return paint(word, kGreen);
+  if (is_any({"FAIL", "FAILED", "failed"})) return paint(word, kRed);
+  return is_any({"INCONCLUSIVE", "VOID", "inconclusive", "void"}) ? paint(word, kYellow) : word;
+}
+
+// Exit codes as in DESIGN.md section 5.
+const char* colour_of(const Record& record) {
+  const int code = record.was_interrupted ? 130 : record.exit_code;
+  return code == 0 ? kGreen : code == 1 || code == 4 ? kRed : kYellow;
+}
+
 std::string interval_text(const Metric& metric) {
   if (!metric.lower && !metric.upper) return "";
   const std::string level =
@@ -111,13 +136,13 @@ std::string render_metrics(const Record& record) {
   return render_table({{"metric"}, {"value", true}, {"unit"}, {"interval"}, {"note"}}, rows);
 }
 
-std::string render_checks(const Record& record) {
+std::string render_checks(const Record& record, bool has_colour) {
   int counts[4] = {};
   std::string details;
   for (const Check& check : record.checks) {
     ++counts[static_cast<int>(check.status)];
     if (check.status == CheckStatus::kPassed) continue;
-    const char* name = check_status_name(check.status);
+    const std::string name = paint_status(check_status_name(check.status), has_colour);
     details += wrap(fmt::format("  {} {}: {}", name, check.id, check.detail), kPageWidth, 4) + "\n";
   }
   return fmt::format("checks: {} passed, {} failed, {} inconclusive, {} skipped\n", counts[0],
@@ -125,7 +150,7 @@ std::string render_checks(const Record& record) {
          details;
 }
 
-std::vector<std::string> test_cells(const TestRow& t) {
+std::vector<std::string> test_cells(const TestRow& t, bool has_colour) {
   const std::string statistic =
       t.statistic ? fmt::format("{} {}", t.statistic_name, format_number(*t.statistic))
                   : t.statistic_name;
@@ -138,13 +163,13 @@ std::vector<std::string> test_cells(const TestRow& t) {
           format_number(t.p_value, 3),
           format_number(t.alpha, 3),
           drift,
-          t.verdict};
+          paint_status(t.verdict, has_colour)};
 }
 
 std::string group_of(const TestRow& test) { return test.id.substr(0, test.id.find('.')); }
 
 // The passed tests of a large group in one row: the worst p and the least power among them.
-std::vector<std::string> group_cells(const std::vector<const TestRow*>& passed) {
+std::vector<std::string> group_cells(const std::vector<const TestRow*>& passed, bool has_colour) {
   TestRow sum;
   sum.id = fmt::format("{}.* ({} tests)", group_of(*passed.front()), passed.size());
   sum.statistic_name = "smallest p, largest drift of";
@@ -158,12 +183,12 @@ std::vector<std::string> group_cells(const std::vector<const TestRow*>& passed) 
     sum.alpha = t->alpha;
   }
   sum.verdict = "PASS";
-  return test_cells(sum);
+  return test_cells(sum, has_colour);
 }
 
 // One row a test; of a group of more than kLargestGroup only what did not pass is listed, the rest
 // summed up. The record holds every row.
-std::string render_tests(const Record& record) {
+std::string render_tests(const Record& record, bool has_colour) {
   constexpr std::size_t kLargestGroup = 40;
   constexpr std::size_t kLargestReasons = 8;
   std::vector<std::string> groups;
@@ -183,13 +208,13 @@ std::string render_tests(const Record& record) {
         passed.push_back(&t);
         continue;
       }
-      rows.push_back(test_cells(t));
+      rows.push_back(test_cells(t, has_colour));
       if (has_passed || t.reason.empty()) continue;
       const std::string required =
           t.required_n ? fmt::format(" (needs n = {})", *t.required_n) : "";
       reasons.push_back(wrap(fmt::format("  {}: {}{}", t.id, t.reason, required), kPageWidth, 4));
     }
-    if (!passed.empty()) rows.push_back(group_cells(passed));
+    if (!passed.empty()) rows.push_back(group_cells(passed, has_colour));
   }
   std::string text = render_table({{"test"},
                                    {"n", true},
@@ -263,6 +288,11 @@ std::string format_value(const Value& value, int digits) {
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
+    const std::size_t end = text.find_first_not_of("0123456789;", 2);
+    if (text.starts_with("\x1b[") && end < text.size() && text[end] == 'm') {
+      text.remove_prefix(end + 1);
+      continue;
+    }
     const char32_t code = take_code_point(text);
     width += is_combining(code) ? 0 : is_wide(code) ? 2 : 1;
   }
@@ -271,12 +301,11 @@ std::size_t display_width(std::string_view text) {
 
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   std::string out;
-  std::size_t column = 0;
   bool is_line_start = true;
   // The first line keeps the spaces it begins with.
   const std::size_t lead = std::min(text.find_first_not_of(' '), text.size());
   out.append(lead, ' ');
-  column = lead;
+  std::size_t column = lead;
   text.remove_prefix(lead);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
@@ -331,7 +360,7 @@ std::string render_table(const std::vector<TextColumn>& columns,
   return out;
 }
 
-std::string render_table(const NamedTable& table) {
+std::string render_table(const NamedTable& table, bool has_colour) {
   std::vector<TextColumn> columns;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const bool is_text = std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
@@ -343,19 +372,25 @@ std::string render_table(const NamedTable& table) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : table.rows) {
     rows.emplace_back();
-    for (const Value& value : row) rows.back().push_back(format_value(value));
+    for (const Value& value : row)
+      rows.back().push_back(paint_status(format_value(value), has_colour));
   }
   return render_table(columns, rows);
 }
 
-std::string render_record(const Record& record) {
-  std::string out = wrap(fmt::format("{}: {}", record.suite, record.verdict), kPageWidth, 2) + "\n";
+std::string render_record(const Record& record, bool has_colour) {
+  std::string out = wrap(fmt::format("{}: {}", record.suite, record.verdict), kPageWidth, 2);
+  if (has_colour) {
+    const std::size_t from = std::min(record.suite.size() + 2, out.size());
+    out = out.substr(0, from) + paint(out.substr(from), colour_of(record));
+  }
+  out += "\n";
   if (record.was_interrupted) out += "interrupted: what was measured until then follows\n";
   if (!record.metrics.empty()) out += "\n" + render_metrics(record);
-  if (!record.checks.empty()) out += "\n" + render_checks(record);
-  if (!record.tests.empty()) out += "\n" + render_tests(record);
+  if (!record.checks.empty()) out += "\n" + render_checks(record, has_colour);
+  if (!record.tests.empty()) out += "\n" + render_tests(record, has_colour);
   for (const NamedTable& table : record.tables)
-    out += "\n" + table.name + "\n" + render_table(table);
+    out += "\n" + table.name + "\n" + render_table(table, has_colour);
   if (const std::string environment = render_environment(record); !environment.empty())
     out += "\n" + environment;
   for (const std::string& note : record.notes) out += wrap("note: " + note, kPageWidth, 2) + "\n";

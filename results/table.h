@@ -21,7 +21,8 @@ std::string format_number(double value, int digits = 4);
 std::string format_number(std::optional<double> value, int digits = 4);
 std::string format_value(const Value& value, int digits = 4);
 
-// Columns a terminal uses: UTF-8 code points, wide ones twice, combining ones not at all.
+// Columns a terminal uses: UTF-8 code points, wide ones twice, combining ones and escapes that set
+// a colour not at all.
 std::size_t display_width(std::string_view text);
 
 struct TextColumn {
@@ -36,15 +37,18 @@ struct TextColumn {
 std::string render_table(const std::vector<TextColumn>& columns,
                          const std::vector<std::vector<std::string>>& rows);
 
-// Columns all of whose cells are numbers or absent stand on the right.
-std::string render_table(const NamedTable& table);
+// Columns all of whose cells are numbers or absent stand on the right. With colour, cells that are
+// a status (PASS, FAIL, INCONCLUSIVE, VOID) stand in its colour.
+std::string render_table(const NamedTable& table, bool has_colour = false);
 
 // Breaks at spaces so that no line is wider than `width` unless a word is; later lines are indented
 // by `indent`.
 std::string wrap(std::string_view text, std::size_t width = kPageWidth, std::size_t indent = 0);
 
 // Verdict first, then metrics with interval and unit, checks that did not pass and the count of
-// those that did, tests, tables, one line of environment.
-std::string render_record(const Record& record);
+// those that did, tests, tables, one line of environment. With colour, the verdict and every status
+// are green (passed), red (failed) or yellow (inconclusive, void, interrupted); whether the output
+// is a terminal and NO_COLOR is unset is the caller's to know.
+std::string render_record(const Record& record, bool has_colour = false);
 
 }  // namespace specbench::results

@@ -44,6 +44,8 @@ TEST(DisplayWidth, CountsColumnsNotBytes) {
   EXPECT_EQ(display_width("a\xcc\x88"), 1u);                 // the same in two code points
   EXPECT_EQ(display_width("\xe6\xb5\x8b\xe8\xaf\x95"), 4u);  // two Chinese characters
   EXPECT_EQ(display_width("\xf0\x9f\x9a\x80"), 2u);          // a rocket
+  EXPECT_EQ(display_width("\x1b[1;31mabc\x1b[0m"), 3u);      // colour takes no room
+  EXPECT_EQ(display_width("\x1b[31"), 4u);                   // no whole escape
   EXPECT_EQ(display_width("\xff\xc3"), 2u);                  // broken bytes stand for themselves
 }
 
@@ -131,6 +133,57 @@ TEST(RenderRecord, MatchesTheCommittedPage) {
   std::stringstream lines(render_record(r));
   for (std::string line; std::getline(lines, line);)
     EXPECT_LE(display_width(line), kPageWidth) << line;
+}
+
+// Without the escapes that set a colour.
+std::string without_colour(std::string text) {
+  for (std::size_t at = text.find("\x1b["); at != std::string::npos; at = text.find("\x1b["))
+    text.erase(at, text.find('m', at) + 1 - at);
+  return text;
+}
+
+Record record_of_every_status() {
+  Record r;
+  r.suite = "gate";
+  r.verdict =
+      "the candidate is slower, and this sentence is long enough that it has to be broken "
+      "into two lines";
+  r.exit_code = 1;
+  r.checks = {{"a", CheckStatus::kFailed, "failed by 3"},
+              {"b", CheckStatus::kInconclusive, "too few"},
+              {"c", CheckStatus::kSkipped, "no GPU"}};
+  r.tests.resize(3);
+  r.tests[0].verdict = "PASS";
+  r.tests[1].verdict = "FAIL";
+  r.tests[2].verdict = "INCONCLUSIVE";
+  r.tables = {{"t", {"status", "why"}, {{"VOID", "busy"}, {"PASS", "PASS is a word here"}}}};
+  return r;
+}
+
+TEST(RenderRecord, ColourFollowsTheStatus) {
+  Record r = record_of_every_status();
+  const std::string text = render_record(r, true);
+  const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(has("gate: \x1b[31mthe candidate is slower"));
+  EXPECT_TRUE(has("  \x1b[31mfailed\x1b[0m a: failed by 3"));
+  EXPECT_TRUE(has("  \x1b[33minconclusive\x1b[0m b: too few"));
+  EXPECT_TRUE(has("  skipped c: no GPU"));
+  EXPECT_TRUE(has("  \x1b[32mPASS\x1b[0m\n"));
+  EXPECT_TRUE(has("  \x1b[31mFAIL\x1b[0m\n"));
+  EXPECT_TRUE(has("  \x1b[33mINCONCLUSIVE\x1b[0m\n"));
+  EXPECT_TRUE(has("\x1b[33mVOID\x1b[0m    busy\n"));
+  EXPECT_TRUE(has("\x1b[32mPASS\x1b[0m    PASS is a word here\n"));
+  for (const auto& [code, colour] : std::vector<std::pair<int, std::string>>{
+           {0, "[32m"}, {1, "[31m"}, {2, "[33m"}, {3, "[33m"}, {4, "[31m"}, {130, "[33m"}}) {
+    r.exit_code = code;
+    EXPECT_EQ(render_record(r, true).find("gate: \x1b" + colour), 0u) << code;
+  }
+}
+
+TEST(RenderRecord, ColourChangesNothingElse) {
+  const Record r = record_of_every_status();
+  EXPECT_EQ(render_record(r).find('\x1b'), std::string::npos);
+  EXPECT_EQ(without_colour(render_record(r, true)), render_record(r));
 }
 
 TEST(RenderRecord, AnEmptyRecordIsOneLine) { EXPECT_EQ(render_record(Record{}), ":\n"); }

@@ -111,6 +111,7 @@ class Battery {
       result_.certified_tv = generated.certified_tv;
       result_.real = std::move(generated.tally);
       result_.mismatches = std::move(generated.mismatches);
+      result_.pit = std::move(generated.pit);
       result_.findings.add(std::move(generated.findings));
     }
     if (scale_.n_setting == 0 || !draws()) return;

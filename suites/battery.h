@@ -42,6 +42,7 @@ struct BatteryResult {
   std::optional<double> certified_tv;
   Tally real;                      ///< of the real generations
   results::NamedTable mismatches;  ///< of their replay
+  results::NamedTable pit;         ///< of their tokens (pit.h)
   std::vector<std::pair<std::string, std::int64_t>> counters;
 };
 

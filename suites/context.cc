@@ -9,6 +9,7 @@
 #include "engine/cpu/kernels.h"
 #include "engine/error.h"
 #include "harness/environment.h"
+#include "harness/nvml.h"
 
 namespace specbench::suites {
 
@@ -139,6 +140,8 @@ results::Record start_record(const Context& context) {
   const harness::Environment environment = harness::capture_environment();
   record.started_utc = environment.date_utc;
   for (const auto& [key, value] : harness::describe(environment))
+    record.environment.emplace_back(key, value ? results::Value(*value) : results::Value());
+  for (const auto& [key, value] : harness::describe(harness::read_gpus()))
     record.environment.emplace_back(key, value ? results::Value(*value) : results::Value());
   record.environment.emplace_back("vector_target", std::string(engine::vector_target()));
   record.model = {{"name", context.model.name},

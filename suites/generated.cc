@@ -87,6 +87,7 @@ Generated test_generation(const Context& context, const Generation& generation,
   generated.certified_tv = rounds.certified_tv();
   generated.mismatches = mismatch_table(rounds.replay());
   generated.tally = rounds;
+  generated.pit = rounds.pit_table();
   return generated;
 }
 

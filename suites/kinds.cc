@@ -48,6 +48,7 @@ std::string kind_of(std::string_view id) {
     (void)take(rest);  // the case
     return "narrow." + std::string(without_index(rest));
   }
+  if (family == "validity") return "validity." + std::string(take(rest));
   if (family == "wide") {
     (void)take(rest);  // the size
     return "wide." + std::string(without_index(without_statistic(rest)));

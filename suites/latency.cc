@@ -7,9 +7,14 @@
 #include "engine/error.h"
 #include "harness/ceiling.h"
 #include "harness/environment.h"
+#include "harness/watch.h"
+#include "harness/yardstick.h"
 #include "suites/latency_checks.h"
 #include "suites/latency_report.h"
 #include "suites/latency_subject.h"
+#include "suites/latency_validity.h"
+#include "suites/lossless.h"
+#include "suites/timing_mutants.h"
 
 namespace specbench::suites {
 
@@ -18,6 +23,11 @@ namespace {
 constexpr int kDefaultPrompts = 10;
 constexpr int kDefaultTokens = 64, kArticleTokens = 128;
 constexpr int kBlocks = 10, kArticleBlocks = 5;
+constexpr double kInjectedWork = 0.05;  ///< work of the injected arm that every gate must see
+constexpr double kMarkedShare = 0.05;   ///< of the samples may be doubtful, else the run is void
+// A gate starts many short processes: their number, not their length, makes the interval.
+constexpr int kGatePrompts = 4, kGateTokens = 32, kGateBlocks = 8, kGateWarmups = 4;
+constexpr double kYardstickShare = 0.5;  ///< its time over that of an autoregressive case, about
 
 /// What is decoded and how. Cases are slices of `batch` prompts.
 struct Work {
@@ -25,6 +35,7 @@ struct Work {
   int batch = 1;
   int max_tokens = 0;
   bool is_article = false;
+  bool is_gate = false;
   std::vector<Case> cases;
   int longest = 0;  ///< tokens of the longest sequence
 
@@ -57,13 +68,15 @@ std::vector<const Prompt*> pick_prompts(std::span<const Prompt> prompts, int n) 
   return picked;
 }
 
-Work plan_work(const Context& context) {
+Work plan_work(const Context& context, const engine::Steps& steps) {
   const Options& o = context.options;
   Work work;
   work.is_article = o.protocol == "article";
+  work.is_gate = o.protocol == "gate";
   work.batch = std::max(1, o.batch);
   work.max_tokens = o.max_tokens > 0  ? o.max_tokens
                     : work.is_article ? kArticleTokens
+                    : work.is_gate    ? kGateTokens
                                       : kDefaultTokens;
   if (work.max_tokens < 2)
     throw engine::InputError(
@@ -71,7 +84,9 @@ Work plan_work(const Context& context) {
         "the prefill.");
   work.decoding = decode_options(context);
   work.decoding.stop_at_eos = o.stop_at_eos;
-  const int n_cases = (kDefaultPrompts + work.batch - 1) / work.batch;
+  work.decoding.steps = steps;
+  const int n_prompts = work.is_gate ? kGatePrompts : kDefaultPrompts;
+  const int n_cases = (n_prompts + work.batch - 1) / work.batch;
   const auto prompts = pick_prompts(context.prompts, n_cases * work.batch);
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     if (i % static_cast<std::size_t>(work.batch) == 0) work.cases.emplace_back();
@@ -85,34 +100,40 @@ Work plan_work(const Context& context) {
 harness::Plan plan_timing(const Context& context, const Work& work, bool must_equal) {
   harness::Plan plan;
   plan.n_cases = static_cast<int>(work.cases.size());
-  plan.protocol = work.is_article ? harness::Protocol::kArticle : harness::Protocol::kStandard;
-  plan.n_blocks = work.is_article ? kArticleBlocks : kBlocks;
-  plan.max_warmups = 5;  // on a restless machine it never settles; a note then says so
-  plan.seed = context.options.seed;
+  plan.protocol = work.is_article ? harness::Protocol::kArticle
+                  : work.is_gate  ? harness::Protocol::kGate
+                                  : harness::Protocol::kStandard;
+  plan.n_blocks = work.is_article ? kArticleBlocks : work.is_gate ? kGateBlocks : kBlocks;
+  // On a restless machine it never settles; a note then says so.
+  plan.max_warmups = work.is_gate ? kGateWarmups : 5;
+  // Every process has an order of its own; the work is the same in all.
+  plan.seed = context.options.seed + static_cast<std::uint64_t>(context.options.process);
   plan.phase_names = phase_names();
   // Deliveries are told apart only where there is one sequence.
   plan.chunk_capacity = work.batch == 1 ? static_cast<std::size_t>(work.max_tokens) + 1 : 0;
   plan.equal_fingerprint_groups = {{kSpeculative, kTwin}};
+  if (work.is_gate) plan.equal_fingerprint_groups.front().push_back(kInjected);
   if (must_equal) plan.equal_fingerprint_groups.push_back({kAutoregressive, kSpeculative});
   return plan;
 }
 
 /// Every effective option that start_record does not know.
-void describe(const std::string& prompts, const Work& work, const harness::Plan& plan,
+void describe(const Options& o, const Work& work, const harness::Plan& plan,
               results::Record& record) {
   std::int64_t n_prompts = 0;
   for (const int n : work.n_sequences()) n_prompts += n;
   const results::Entries entries = {
-      {"protocol", std::string(work.is_article ? "article" : "standard")},
+      {"protocol", o.protocol},
       {"batch", std::int64_t{work.batch}},
-      {"prompts", prompts.empty() ? std::string("embedded") : prompts},
+      {"prompts", o.prompts.empty() ? std::string("embedded") : o.prompts},
       {"n_prompts", n_prompts},
       {"max_tokens", std::int64_t{work.max_tokens}},
       {"stop_at_eos", work.decoding.stop_at_eos},
       {"blocks", std::int64_t{plan.n_blocks}},
       {"min_warmups", std::int64_t{plan.n_warmups}},
       {"max_warmups", std::int64_t{work.is_article ? plan.n_warmups : plan.max_warmups}},
-      {"warmup_tolerance", plan.warmup_tolerance}};
+      {"warmup_tolerance", plan.warmup_tolerance},
+      {"inject", o.inject}};
   record.options.insert(record.options.end(), entries.begin(), entries.end());
 }
 
@@ -146,11 +167,35 @@ void check_passes(const Context& context, const Work& work, const CheckedPass& p
   }
 }
 
-void save_samples(const harness::Series& series, results::Record& record) {
+/// Counters of heap allocations inside the loop that is timed.
+std::vector<results::Check> check_allocations(const Context& context, Arm& autoregressive,
+                                              Arm& speculative, results::Record& record) {
+  results::Check check{"counters.allocations", results::CheckStatus::kPassed,
+                       "The decoding loop takes nothing from the heap."};
+  // Penalties and stop strings look back over the text with lists of their own; lanes of a batch
+  // start and grow at different rounds. Their counts are kept, and gated as counters.
+  const Options& o = context.options;
+  const bool is_plain = !o.sampling.has_processors() && o.stop_texts.empty() && o.batch <= 1;
+  for (Arm* arm : {&autoregressive, &speculative}) {
+    const auto n = count_allocations(*arm, context);
+    if (!n || context.options.backend != "cpu" || kPoisonByDefault)
+      return {{check.id, results::CheckStatus::kSkipped,
+               "Counted on the cpu backend alone, and in release builds."}};
+    record.counters.emplace_back("allocations." + arm->name(), *n);
+    if (*n == 0 || *context.stop) continue;
+    check.status = is_plain ? results::CheckStatus::kFailed : results::CheckStatus::kSkipped;
+    check.detail = fmt::format("The {} loop took {} pieces of memory from the heap in one pass.",
+                               arm->name(), *n);
+  }
+  return {check};
+}
+
+void save_samples(const harness::Series& series, int process, results::Record& record) {
   record.phase_names = series.phase_names;
   for (const harness::Sample& s : series.samples) {
     results::SampleRow row;
     row.arm = series.arm_names[static_cast<std::size_t>(s.arm)];
+    row.process = process;
     row.case_index = s.case_index;
     row.block = s.block;
     row.order = s.order;
@@ -163,6 +208,7 @@ void save_samples(const harness::Series& series, results::Record& record) {
     row.chunk_tokens = s.chunk_tokens;
     row.n_tokens = s.n_tokens;
     row.fingerprint = s.fingerprint;
+    row.mark = s.mark;
     record.samples.push_back(std::move(row));
   }
 }
@@ -177,6 +223,18 @@ std::optional<double> read_ceiling(std::int64_t working_set, const harness::Envi
   return harness::read_bandwidth(static_cast<std::size_t>(bytes), threads);
 }
 
+/// What the yardstick reads: as much as a step does, so that it feels the same caches.
+std::size_t yardstick_bytes(std::int64_t working_set, const harness::Environment& machine) {
+  const std::int64_t enough = std::max(std::int64_t{256} << 20, 8 * machine.l3_bytes.value_or(0));
+  return static_cast<std::size_t>(std::min(working_set, enough));
+}
+
+int yardstick_passes(const StepCounts& plain, const Work& work) {
+  const double steps_a_case =
+      static_cast<double>(plain.n_steps) / static_cast<double>(work.cases.size());
+  return std::max(1, static_cast<int>(kYardstickShare * steps_a_case));
+}
+
 harness::Series measure_arms(const Context& context, std::span<harness::Subject* const> arms,
                              const harness::Plan& plan, results::Record& record) {
   for (const std::string& fault :
@@ -188,7 +246,10 @@ harness::Series measure_arms(const Context& context, std::span<harness::Subject*
     if (context.progress != nullptr)
       context.progress->show(p.is_warmup ? "warming up" : "measuring", p.n_done, p.n_total);
   };
-  harness::Series series = harness::measure(arms, plan, clock, show, *context.stop);
+  harness::WatchRules rules;
+  rules.n_threads = context.options.threads;
+  harness::MachineWatch watch(rules);
+  harness::Series series = harness::measure(arms, plan, clock, show, *context.stop, &watch);
   const auto after = harness::read_cpu_times();
   const auto stolen = before && after ? harness::steal_share(*before, *after) : std::nullopt;
   if (stolen)
@@ -197,7 +258,7 @@ harness::Series measure_arms(const Context& context, std::span<harness::Subject*
   if (!series.warmup_converged && !series.was_interrupted)
     record.notes.push_back(
         fmt::format("The warm-up did not settle within {} passes.", series.warmups_done));
-  save_samples(series, record);
+  save_samples(series, context.options.process, record);
   return series;
 }
 
@@ -221,23 +282,32 @@ bool has_failed(results::Record& record) {
 
 void run_latency(const Context& context, results::Record& record) {
   const Options& o = context.options;
-  const Work work = plan_work(context);
+  const Faults faults = planted_faults(context, {}, record);
+  const Work work = plan_work(context, faults.steps);
   const bool must_equal = must_be_equal(work.decoding, o.drafter);
   const harness::Plan plan = plan_timing(context, work, must_equal);
-  describe(o.prompts, work, plan, record);
+  describe(o, work, plan, record);
 
   // One backend for all arms: the same weights at the same addresses, so that only the decoding
   // differs.
   const auto backend = open_backend(context, work.batch, work.longest, o.draft_tokens);
   const auto drafter = open_drafter(context);
-  Arm autoregressive("autoregressive", *backend, nullptr, work.decoding, work.cases);
-  Arm speculative("speculative", *backend, drafter.get(), work.decoding, work.cases);
-  Arm twin("speculative-twin", *backend, drafter.get(), work.decoding, work.cases);
+  const double extra = o.inject / 100;
+  const TimingFaults timing = planted_timing(o.mutant);
+  const auto other = other_backend(timing, context, work.batch, work.longest);
+  const auto arm = [&](ArmIndex index, double injected) {
+    const bool is_plain = index == kAutoregressive;
+    return Arm(kArmNames[index], is_plain && other ? *other : *backend,
+               is_plain ? nullptr : drafter.get(), work.decoding, work.cases, injected);
+  };
+  Arm autoregressive = arm(kAutoregressive, 0), speculative = arm(kSpeculative, extra),
+      twin = arm(kTwin, extra), injected = arm(kInjected, (1 + extra) * (1 + kInjectedWork) - 1);
 
   const CheckedPass plain = run_checked(autoregressive, context);
   const CheckedPass drafted = run_checked(speculative, context);
   if (*context.stop) return conclude_void("interrupted before anything was timed.", record);
   check_passes(context, work, plain, drafted, must_equal, record);
+  append(check_allocations(context, autoregressive, speculative, record), record);
   if (has_failed(record)) return;  // never time what is wrong
 
   const harness::Environment machine = harness::capture_environment();
@@ -245,11 +315,24 @@ void run_latency(const Context& context, results::Record& record) {
   const std::int64_t working_set =
       working_set_bytes(plain.steps, context.model.config.n_layers, sizes);
   const auto ceiling_before = read_ceiling(working_set, machine, o.threads);
-  harness::Subject* const arms[] = {&autoregressive, &speculative, &twin};
+  std::vector<harness::Subject*> arms{&autoregressive, &speculative, &twin};
+  std::optional<harness::Yardstick> yardstick;
+  if (work.is_gate) {
+    yardstick.emplace(kArmNames[kYardstick], yardstick_bytes(working_set, machine), o.threads,
+                      yardstick_passes(plain.steps, work));
+    arms.insert(arms.end(), {&injected, &*yardstick});
+  }
   harness::Series series = measure_arms(context, arms, plan, record);
+  apply(timing, series);
+  std::vector<ArmPath> paths;
+  for (const Arm* one : {&autoregressive, &speculative, &twin})
+    paths.push_back(
+        path_of(one->name(), one->backend(), context.model, work.decoding, work.max_tokens));
+  append(check_validity(series, paths), record);
   if (series.is_refused()) return conclude_void(series.faults.front() + ".", record);
-  const std::vector<harness::Outcome> checked[] = {plain.outcomes, drafted.outcomes,
-                                                   drafted.outcomes};
+  std::vector<std::vector<harness::Outcome>> checked{plain.outcomes};
+  checked.resize(series.arm_names.size(), drafted.outcomes);
+  if (work.is_gate) checked.back().assign(work.cases.size(), harness::kNoTokens);
   record.checks.push_back(check_samples(series, checked));
   const std::vector<int> n_sequences = work.n_sequences();
   append(check_itl({series, n_sequences, o.seed}, plan.chunk_capacity > 0), record);
@@ -257,14 +340,20 @@ void run_latency(const Context& context, results::Record& record) {
   if (series.blocks_done == 0)
     return conclude_void("interrupted before the first whole block.", record);
 
+  const double marked = series.marked_share();
   const auto ceiling = std::max(ceiling_before, read_ceiling(working_set, machine, o.threads));
-  report_latency(
-      {std::move(series), n_sequences, plain.steps, drafted.steps, drafted.tally,
-       draft_shape(o.drafter, o.draft_layers, context.model.config.n_layers), o.draft_tokens,
-       context.model.config.n_layers, work.is_article, o.seed, sizes, ceiling, machine.l3_bytes},
-      record);
+  report_latency({std::move(series), n_sequences, plain.steps, drafted.steps, drafted.tally,
+                  draft_shape(o.drafter, o.draft_layers, context.model.config.n_layers),
+                  o.draft_tokens, context.model.config.n_layers, work.is_article, o.seed, o.process,
+                  sizes, ceiling, machine.l3_bytes},
+                 record);
   if (record.verdict.empty())
     conclude_void("no prompt emitted a token behind its first in both arms.", record);
+  else if (marked > kMarkedShare)
+    conclude_void(fmt::format("the machine was not left to this run: {:.0f} % of its samples are "
+                              "marked (at most {:.0f} % may be). Measured all the same: {}",
+                              100 * marked, 100 * kMarkedShare, record.verdict),
+                  record);
 }
 
 }  // namespace specbench::suites

@@ -14,8 +14,8 @@
 
 namespace specbench::suites {
 
-/// Whether the speculative ids must be the autoregressive ones: every rule but token rejection
-/// above temperature 0, and every rule where nothing is drafted.
+/// Whether the speculative ids must be the autoregressive ones: every rule but token and
+/// block rejection above temperature 0, and every rule where nothing is drafted.
 bool must_be_equal(const engine::DecodeOptions& options, std::string_view drafter);
 
 /// "equal.tokens" names the first difference; skipped where the ids may differ. "equal.counts" only

@@ -6,6 +6,7 @@
 
 #include "stats/speculative.h"
 #include "suites/latency_model.h"
+#include "suites/process_values.h"
 
 namespace specbench::suites {
 
@@ -170,6 +171,8 @@ std::int64_t working_set_bytes(const StepCounts& steps, int n_layers, const Mode
 void report_latency(const LatencyInput& input, results::Record& record) {
   const Measured measured{input.series, input.n_sequences, input.seed};
   const Speedups speedups = report_speedups(input, record);
+  const ProcessValues values = process_values(measured, input.process, input.series.marked_share());
+  record.tables.push_back(process_table({&values, 1}));
   const auto costs = measure_costs(input);
   const auto predicted = costs ? std::optional(costs->predicted()) : std::nullopt;
   record.metrics.push_back({"predicted_speedup",

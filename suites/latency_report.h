@@ -16,8 +16,10 @@
 
 namespace specbench::suites {
 
-/// The arms, in the order of the harness.
-enum ArmIndex { kAutoregressive, kSpeculative, kTwin };
+/// The arms, in the order of the harness; the last two run under the gate's protocol only.
+enum ArmIndex { kAutoregressive, kSpeculative, kTwin, kInjected, kYardstick };
+inline constexpr const char* kArmNames[] = {"autoregressive", "speculative", "speculative-twin",
+                                            "speculative-injected", "yardstick"};
 
 struct LatencyInput {
   harness::Series series;        ///< at least one whole block
@@ -30,6 +32,7 @@ struct LatencyInput {
   int n_layers = 0;
   bool is_article = false;
   std::uint64_t seed = 0;
+  int process = 0;  ///< of a run over several
   ModelSizes sizes;
   std::optional<double>
       read_bandwidth;  ///< bytes a second at the working set; absent: not measured

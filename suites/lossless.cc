@@ -33,6 +33,9 @@ Faults planted_faults(const Context& context, const Faults& faults, results::Rec
   if (mutant->plant == nullptr)
     throw engine::InputError("--mutant " + id + " waits for " + mutant->waits_for +
                              ", which this build does not have.");
+  const bool is_timed = context.options.suite == "latency";
+  if (mutant->timing.any() && !is_timed)
+    throw engine::InputError("--mutant " + id + " is a fault of timing; use --suite latency.");
   record.options.emplace_back("mutant", id);
   record.notes.push_back(
       fmt::format("A fault was planted in this run: {} ({}).", mutant->fault, mutant->id));
@@ -65,6 +68,7 @@ void run_lossless(const Context& context, results::Record& record, const Faults&
                        result.findings.checks.end());
   record.counters.insert(record.counters.end(), result.counters.begin(), result.counters.end());
   report_acceptance(result.real, record);
+  if (!result.pit.rows.empty()) record.tables.push_back(result.pit);
   if (!result.mismatches.rows.empty()) record.tables.push_back(result.mismatches);
   decide_verdict(context, result, record);
 }

@@ -240,6 +240,14 @@ std::vector<stats::TestResult> EndToEnd::tests() const {
   return tests;
 }
 
+results::NamedTable EndToEnd::pit_table() const {
+  results::NamedTable table = empty_pit_table();
+  for (std::size_t c = 0; c < kClasses; ++c)
+    for (std::size_t o = 0; o < kOrders; ++o)
+      add_pit_bins(kOrderNames[o], kClassNames[c], streams_[c][o].pit, table);
+  return table;
+}
+
 /// A comparison token by token, and what one event of it can do to the emitted law.
 struct EndToEnd::ReplayPart {
   const char* id;

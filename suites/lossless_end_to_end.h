@@ -44,6 +44,9 @@ class EndToEnd final : public Tally {
   /// One row a test.
   std::vector<stats::TestResult> tests() const;
 
+  /// Where the transforms fell that tests() judges, each class in each order (pit.h).
+  results::NamedTable pit_table() const;
+
   /// The checks that need no statistics: replays, laws made again, the identity of acceptance.
   std::vector<results::Check> checks() const;
 
@@ -99,6 +102,7 @@ struct Generated {
   Findings findings;
   std::optional<double> certified_tv;
   Tally tally;
+  results::NamedTable pit;         ///< bins of the transforms; no rows where nothing was drawn
   results::NamedTable mismatches;  ///< of the replay, the first few with their margins
 };
 

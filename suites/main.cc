@@ -1,31 +1,42 @@
 // The command line: parse, open what can fail, run one suite or command, write the record, exit.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "build_info.h"
+#include "ci/gate.h"
+#include "ci/looks.h"
+#include "ci/policy.h"
 #include "engine/error.h"
 #include "results/output.h"
+#include "results/record_file.h"
 #include "results/record_json.h"
 #include "results/table.h"
 #include "suites/calibration.h"
 #include "suites/context.h"
+#include "suites/gate_run.h"
 #include "suites/generate.h"
 #include "suites/info.h"
 #include "suites/kv.h"
 #include "suites/latency.h"
 #include "suites/lossless.h"
+#include "suites/processes.h"
+#include "suites/report.h"
 #include "suites/selftest.h"
 #include "suites/sequential.h"
+#include "suites/sweep.h"
 
 namespace {
 
@@ -59,10 +70,11 @@ void listen_to_signals() {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that left is an error of writing, not our end
 }
 
-std::optional<results::OutputFile> open_record_file(const std::string& path) {
+template <typename File>
+std::optional<File> open_file(const std::string& path) {
   if (path.empty()) return std::nullopt;
   try {
-    return results::OutputFile(path);
+    return File(path);
   } catch (const std::invalid_argument& error) {
     throw engine::InputError(std::string("--out: ") + error.what() + ".");
   }
@@ -80,9 +92,10 @@ void run(const suites::Context& context, results::Record& record) {
       return suites::run_generate(context, record);
     case suites::Command::kInfo:
       return suites::run_info(context, record);
-    case suites::Command::kSuite:
+    default:
       break;
   }
+  if (context.options.suite == "sweep") return suites::run_sweep(context, record);
   if (context.options.suite == "latency") return suites::run_latency(context, record);
   if (context.options.suite == "selftest") return suites::run_selftest(context, record);
   if (context.options.suite == "lossless") return run_lossless_mode(context, record);
@@ -115,10 +128,11 @@ void note_interrupt(results::Record& record) {
   if (record.exit_code != ExitCode::kFailed) record.exit_code = ExitCode::kInterrupted;
 }
 
-/// False, with a sentence on standard error, where the record could not be kept.
-bool keep(std::optional<results::OutputFile>& file, const std::string& json) {
+/// False, with a sentence on standard error, where the result could not be kept.
+template <typename File, typename Content>
+bool keep(std::optional<File>& file, const Content& content) {
   try {
-    if (file) file->commit(json);
+    if (file) file->commit(content);
     return true;
   } catch (const std::runtime_error& error) {
     complain(std::string("--out: ") + error.what() + ".");
@@ -136,31 +150,101 @@ bool show(const std::string& text) {
   return is_written;
 }
 
+/// Colour is for people: on a terminal, and where https://no-color.org is not asked for.
+bool wants_colour() {
+  const char* const no_color = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
+         terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
 /// Keeps the record before anything is printed, and returns the exit code.
 int finish(const suites::Options& options, const results::Record& record,
-           std::optional<results::OutputFile>& file) {
-  const std::string json = results::to_json(record);
+           std::optional<results::RecordFile>& file) {
   const bool is_generated_text = record.suite == "generate" && options.format == "text";
-  const bool is_kept = keep(file, json);
-  const bool is_shown = show(options.format == "json" ? json
+  const bool is_kept = keep(file, record);
+  const bool is_shown = show(options.format == "json" ? results::to_json(record)
                              : is_generated_text      ? suites::generated_text(record)
-                                                      : results::render_record(record));
+                                                 : results::render_record(record, wants_colour()));
   if (is_generated_text && record.exit_code != ExitCode::kPassed) complain(record.verdict);
   if ((is_kept && is_shown) || record.exit_code == ExitCode::kFailed) return record.exit_code;
   return ExitCode::kVoid;
+}
+
+results::Record measure_here(const suites::Options& options, suites::Progress& progress) {
+  const suites::Context context = suites::open_context(options, g_stop, progress);
+  results::Record record = suites::start_record(context);
+  record.build = describe_build();
+  run_to_verdict(context, record);
+  return record;
+}
+
+ci::GateInput input_of(const suites::GateRecords& records) {
+  const auto at = [](const auto& side) { return side ? &*side : nullptr; };
+  ci::GateInput input;
+  input.baseline = at(records.baseline);
+  input.candidate = at(records.candidate);
+  input.baseline_lossless = at(records.baseline_lossless);
+  input.candidate_lossless = at(records.candidate_lossless);
+  return input;
+}
+
+ci::Policy policy_of(const suites::Options& options) {
+  try {
+    return options.policy.empty() ? ci::Policy{} : ci::read_policy(options.policy);
+  } catch (const std::invalid_argument& error) {
+    throw engine::InputError(std::string("--policy: ") + error.what() + ".");
+  }
+}
+
+/// Records at hand are judged as they are; programs are measured in looks.
+results::Record run_gate(const suites::Options& options, suites::Progress& progress) {
+  const ci::Policy policy = policy_of(options);
+  if (!options.baseline.empty()) {
+    const suites::GateRecords records = suites::read_gate_records(options);
+    ci::GateInput input = input_of(records);
+    input.is_last_look = true;
+    try {
+      return ci::gate_record(ci::judge(input, policy), input, policy);
+    } catch (const std::invalid_argument& error) {
+      throw engine::InputError(std::string(error.what()) + ".");
+    }
+  }
+  suites::GateRun run(options, policy.lossless_samples, g_stop, progress);
+  const auto measure = [&](int n_processes) { return run.measure_until(n_processes); };
+  const auto input = [&] { return input_of(run.records()); };
+  return ci::gate_record(ci::run_looks(policy, measure, input), input(), policy);
+}
+
+results::Record run_record(const suites::Options& options, suites::Progress& progress) {
+  results::Record record;
+  if (options.command == suites::Command::kGate)
+    record = run_gate(options, progress);
+  else if (options.processes > 1)
+    record = suites::run_latency_processes(options, g_stop, progress);
+  else
+    return measure_here(options, progress);
+  record.command_line = options.command_line;
+  if (record.build.empty()) record.build = describe_build();
+  return record;
+}
+
+int write_report(const suites::Options& options) {
+  auto file = open_file<results::OutputFile>(options.out);
+  const std::string text = suites::run_report(options);
+  if (file) return keep(file, text) ? ExitCode::kPassed : ExitCode::kVoid;
+  return show(text) ? ExitCode::kPassed : ExitCode::kVoid;
 }
 
 int run_program(int argc, char** argv) {
   suites::Options options;
   if (!suites::parse_options(argc, argv, options))
     return show("") ? ExitCode::kPassed : ExitCode::kVoid;
-  std::optional<results::OutputFile> file = open_record_file(options.out);
+  if (options.command == suites::Command::kReport) return write_report(options);
+  auto file = open_file<results::RecordFile>(options.out);
   suites::Progress progress(options.quiet);
   const auto begin = std::chrono::steady_clock::now();
-  const suites::Context context = suites::open_context(options, g_stop, progress);
-  results::Record record = suites::start_record(context);
-  record.build = describe_build();
-  run_to_verdict(context, record);
+  results::Record record = run_record(options, progress);
   progress.clear();
   record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (g_stop) note_interrupt(record);

@@ -25,6 +25,7 @@ Faults visible_p2() {
   faults.n_visible = p::p2;
   return faults;
 }
+Faults nothing() { return {}; }
 Faults stop_s2() {
   Faults faults;
   faults.steps.stop = p::s2;
@@ -37,7 +38,8 @@ constexpr const char* kTopK = "top-k-draft/V8/g3";
 constexpr const char* kTiny = "tiny-ratio/V16/g3";
 constexpr const char* kPositions = "position-distinct/V16/g3";
 constexpr const char* kRows = "row-distinct/V16/g3";
-constexpr const char* kTiming = "the timing gates";
+constexpr TimingFaults kCold{.no_warmup = true}, kEarly{.prefill_in_decode = true},
+    kOtherPath{.other_path = true};
 
 // X: neighbours of the public ones, of the same kinds.
 const Mutant kMutants[] = {
@@ -168,11 +170,13 @@ const Mutant kMutants[] = {
      "narrow.accepted", kOpposed, 1024, p::draft<p::d1>},
     {"D2", "a drawn token of low confidence is dropped and drawn again", "common", "token",
      "narrow.accepted", kOpposed, 2048, p::draft<p::d2>},
-    {"M3", "no warm-up", "several", "", "", "", 0, nullptr, kTiming},
+    {"M3", "no warm-up", "several", "token", "validity.warmup", "", 0, nothing, nullptr, kCold},
     {"M4", "the device is not synchronised", "LayerSkip", "", "", "", 0, nullptr,
      "the CUDA backend"},
-    {"M5", "prefill inside the decode rate", "several", "", "", "", 0, nullptr, kTiming},
-    {"M6", "the baseline runs on another path", "EAGLE#121", "", "", "", 0, nullptr, kTiming},
+    {"M5", "prefill inside the decode rate", "several", "token", "validity.decode-region", "", 0,
+     nothing, nullptr, kEarly},
+    {"M6", "the baseline runs on another path", "EAGLE#121", "token", "validity.same-path", "", 0,
+     nothing, nullptr, kOtherPath},
 };
 
 }  // namespace

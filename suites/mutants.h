@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "suites/faults.h"
+#include "suites/timing_faults.h"
 
 namespace specbench::suites {
 
@@ -23,6 +24,7 @@ struct Mutant {
   std::int64_t predicted_n;
   Faults (*plant)();
   const char* waits_for = nullptr;  ///< the component that does not exist yet; then plant is null
+  TimingFaults timing = {};  ///< of the measurement; decoding is then sound: plant gives no fault
 };
 
 std::span<const Mutant> mutants();

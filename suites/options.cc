@@ -19,6 +19,8 @@ namespace {
 constexpr int kMaxTokens = 1'000'000;  ///< lengths and their sums stay far below what an int holds
 constexpr int kMaxSeeds = 1'000'000;
 constexpr int kArticleTokens = 128;  ///< fixed by that protocol
+constexpr int kMaxProcesses = 1000;
+constexpr const char* kSuites = "latency, lossless, kv, sweep or selftest";
 
 /// The number that the whole text is; nothing where it is none.
 template <typename Number>
@@ -141,14 +143,52 @@ void add_decoding_options(CLI::App& app, Options& o) {
       ->excludes(seed);
 }
 
-void add_suite_options(CLI::App& app, Options& o) {
-  app.add_option("--suite", o.suite, "latency, lossless, kv or selftest");
+/// Of a latency run, also where the gate asks for it.
+void add_timing_options(CLI::App& app, Options& o) {
   app.add_option("--prompts", o.prompts,
                  "JSON lines with id, category and prompt; default: the embedded set");
-  app.add_option("--protocol", o.protocol,
-                 "latency: standard or article (3 warm-ups, median of 5, 128 tokens)")
-      ->capture_default_str();
   app.add_flag("--stop-at-eos", o.stop_at_eos, "latency: end timed texts at EOS");
+  app.add_flag("--resume", o.resume,
+               "go on where an interrupted run over several processes ended; needs --out");
+}
+
+void add_suite_options(CLI::App& app, Options& o) {
+  app.add_option("--suite", o.suite, kSuites);
+  add_timing_options(app, o);
+  app.add_option("--protocol", o.protocol,
+                 "latency: standard, article (3 warm-ups, median of 5, 128 tokens) or gate (short, "
+                 "with injected work and a yardstick)")
+      ->capture_default_str();
+  app.add_option("--processes", o.processes,
+                 "latency: measure in so many processes; intervals are then over processes")
+      ->capture_default_str();
+  app.add_option("--process", o.process, "which process of them this is")->group("");
+  app.add_option("--inject", o.inject,
+                 "latency: percent of work added to the speculative arms, to see a gate catch it")
+      ->capture_default_str();
+}
+
+void add_gate_options(CLI::App& app, Options& o) {
+  app.add_option("--suite", o.suite, "latency: what both programs run");
+  add_repeatable(app, "--baseline", "FILE", "record of the unchanged program, or of its laws",
+                 not_empty("name a file"),
+                 [&o](const std::string& text) { o.baseline.push_back(text); });
+  add_repeatable(app, "--candidate", "FILE", "record of the changed program",
+                 not_empty("name a file"),
+                 [&o](const std::string& text) { o.candidate.push_back(text); });
+  app.add_option("--baseline-binary", o.baseline_binary, "unchanged program, measured in turn")
+      ->check(not_empty("name a program"));
+  app.add_option("--candidate-binary", o.candidate_binary, "changed program")
+      ->check(not_empty("name a program"));
+  app.add_option("--policy", o.policy, "JSON file with levels and thresholds; see ci/gates")
+      ->check(not_empty("name a file"));
+  add_timing_options(app, o);
+}
+
+void add_report_options(CLI::App& app, Options& o) {
+  app.add_option("records", o.records, "record files (JSON)")->required();
+  app.add_option("--to", o.to, "html, markdown, junit, google-benchmark or baseline")
+      ->capture_default_str();
 }
 
 void add_lossless_options(CLI::App& app, Options& o) {
@@ -160,7 +200,7 @@ void add_lossless_options(CLI::App& app, Options& o) {
   app.add_option("--seeds", o.seeds, "runs with a seed of their own; 0: the suite's choice")
       ->capture_default_str();
   app.add_option("--mutant", o.mutant,
-                 "lossless only: plant a known fault of the selftest, to see it caught")
+                 "lossless, latency: plant a known fault of the selftest, to see it caught")
       ->check(not_empty("name a fault"));
   app.add_flag("--sequential", o.sequential,
                "lossless: looks at the data more than once, by plan; needs --state");
@@ -187,9 +227,9 @@ void check_lossless(const Options& o) {
        fmt::format("--alpha is {}; it must be above 0 and below 1.", o.alpha));
   need(o.seeds >= 0 && o.seeds <= kMaxSeeds,
        fmt::format("--seeds is {}; it must be 0 (the suite's choice) to {}.", o.seeds, kMaxSeeds));
-  need(o.mutant.empty() || o.suite == "lossless",
-       fmt::format("--mutant is '{}', but only --suite lossless plants faults; leave it out, or "
-                   "use that suite.",
+  need(o.mutant.empty() || o.suite == "lossless" || o.suite == "latency",
+       fmt::format("--mutant is '{}', but only --suite lossless and latency plant faults; leave it "
+                   "out, or use one of them.",
                    o.mutant));
   need(!o.sequential || o.suite == "lossless",
        "--sequential is for --suite lossless only; leave it out, or use that suite.");
@@ -207,14 +247,55 @@ void check_lossless(const Options& o) {
        "--sequential needs --temperature above 0: greedy output has no law to test.");
 }
 
+void check_processes(const Options& o) {
+  const bool is_latency = o.command == Command::kSuite && o.suite == "latency";
+  need(o.processes >= 1 && o.processes <= kMaxProcesses,
+       fmt::format("--processes is {}; it must be 1 to {}.", o.processes, kMaxProcesses));
+  need(o.process >= 0, fmt::format("--process is {}; it must be 0 or more.", o.process));
+  need(o.processes == 1 || is_latency, "--processes is for --suite latency only; leave it out.");
+  need(o.processes == 1 || !o.vary_seed,
+       "--vary-seed and --processes exclude each other: all processes must do the same work.");
+  need(std::isfinite(o.inject) && o.inject >= 0 && o.inject <= 1000,
+       fmt::format("--inject is {}; it must be 0 to 1000 percent.", o.inject));
+  need(o.inject == 0 || is_latency, "--inject is for --suite latency only; leave it out.");
+  need(!o.resume || (!o.out.empty() && (o.processes > 1 || !o.candidate_binary.empty())),
+       "--resume goes on with a run over several processes: it needs --out, and --processes or "
+       "the gate's two programs.");
+}
+
+void check_gate(const Options& o) {
+  const bool has_records = !o.baseline.empty() || !o.candidate.empty();
+  const bool has_programs = !o.baseline_binary.empty() || !o.candidate_binary.empty();
+  need(has_records != has_programs,
+       "The gate compares either --baseline FILE with --candidate FILE, or --baseline-binary with "
+       "--candidate-binary; give one of these pairs.");
+  need(has_records ? !o.baseline.empty() && !o.candidate.empty()
+                   : !o.baseline_binary.empty() && !o.candidate_binary.empty(),
+       "The gate needs both sides: a baseline and a candidate.");
+  need(o.suite.empty() || o.suite == "latency",
+       "--suite is '" + o.suite + "'; the gate runs latency (and lossless, by its policy).");
+  need(!o.vary_seed, "--vary-seed would make the two sides do different work; leave it out.");
+}
+
+void check_report(const Options& o) {
+  need(o.to == "html" || o.to == "markdown" || o.to == "junit" || o.to == "google-benchmark" ||
+           o.to == "baseline",
+       "--to is '" + o.to + "'; it must be html, markdown, junit, google-benchmark or baseline.");
+  need(o.to == "html" || o.to == "baseline" || o.records.size() == 1,
+       "--to " + o.to + " takes one record, not several.");
+}
+
 void check(const Options& o) {
   need(o.command != Command::kSuite || o.suite == "latency" || o.suite == "lossless" ||
-           o.suite == "kv" || o.suite == "selftest",
-       "--suite is '" + o.suite + "'; this build has latency, lossless, kv and selftest.");
+           o.suite == "kv" || o.suite == "sweep" || o.suite == "selftest",
+       "--suite is '" + o.suite + "'; this build has latency, lossless, kv, sweep and selftest.");
+  check_processes(o);
+  if (o.command == Command::kGate) check_gate(o);
+  if (o.command == Command::kReport) check_report(o);
   need(o.format == "text" || o.format == "json",
        "--format is '" + o.format + "'; it must be text or json.");
-  need(o.protocol == "standard" || o.protocol == "article",
-       "--protocol is '" + o.protocol + "'; it must be standard or article.");
+  need(o.protocol == "standard" || o.protocol == "article" || o.protocol == "gate",
+       "--protocol is '" + o.protocol + "'; it must be standard, article or gate.");
   need(o.threads >= 0 && o.threads <= 1024,
        "--threads is " + std::to_string(o.threads) + "; it must be 0 to 1024.");
   need(o.batch >= 0 && o.batch <= 4096,
@@ -246,15 +327,14 @@ std::uint64_t fresh_seed() {
 }
 
 /// As typed; but a varied seed is spelled out, so that the line repeats the run.
-std::string command_line(int argc, const char* const* argv, const Options& o) {
-  std::string line;
-  for (int i = 0; i < argc; ++i) {
+void keep_command_line(int argc, const char* const* argv, Options& o) {
+  o.command_line = argv[0];
+  for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const bool is_flag = o.vary_seed && (word == "--vary-seed" || word.starts_with("--vary-seed="));
-    line += i > 0 ? " " : "";
-    line += is_flag ? "--seed " + std::to_string(o.seed) : std::string(word);
+    o.arguments.push_back(is_flag ? "--seed=" + std::to_string(o.seed) : std::string(word));
+    o.command_line += is_flag ? " --seed " + std::to_string(o.seed) : " " + std::string(word);
   }
-  return line;
 }
 
 }  // namespace
@@ -279,6 +359,17 @@ bool parse_options(int argc, const char* const* argv, Options& o) {
   CLI::App* info = app.add_subcommand("info", "print what a model is and what this machine has");
   add_model_options(*info, o);
   add_output_options(*info, o);
+  CLI::App* gate = app.add_subcommand(
+      "gate", "compare two builds, or their records: passed, failed, in doubt or void");
+  add_gate_options(*gate, o);
+  add_model_options(*gate, o);
+  add_decoding_options(*gate, o);
+  add_output_options(*gate, o);
+  CLI::App* report =
+      app.add_subcommand("report", "one page of a record, or the record for another tool");
+  add_report_options(*report, o);
+  report->add_option("--out", o.out, "write to this file; else to standard output")
+      ->check(not_empty("name a file"));
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
@@ -290,15 +381,17 @@ bool parse_options(int argc, const char* const* argv, Options& o) {
   }
   if (generate->parsed()) o.command = Command::kGenerate;
   if (info->parsed()) o.command = Command::kInfo;
+  if (gate->parsed()) o.command = Command::kGate;
+  if (report->parsed()) o.command = Command::kReport;
   if (o.command == Command::kSuite && o.suite.empty())
     throw engine::InputError(
-        "Nothing to do: give --suite latency, lossless, kv or selftest, or the command generate or "
-        "info (see specbench --help).");
-  if (o.command != Command::kSuite && !o.suite.empty())
+        "Nothing to do: give --suite latency, lossless, kv, sweep or selftest, or a command: gate, "
+        "report, generate or info (see specbench --help).");
+  if (o.command != Command::kSuite && o.command != Command::kGate && !o.suite.empty())
     throw engine::InputError("--suite and a command exclude each other; give one of them.");
   check(o);
   if (o.vary_seed) o.seed = fresh_seed();
-  o.command_line = command_line(argc, argv, o);
+  keep_command_line(argc, argv, o);
   return true;
 }
 

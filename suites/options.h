@@ -9,7 +9,7 @@
 
 namespace specbench::suites {
 
-enum class Command { kSuite, kGenerate, kInfo };
+enum class Command { kSuite, kGenerate, kInfo, kGate, kReport };
 
 /// Exit codes of the program.
 enum ExitCode {
@@ -38,21 +38,33 @@ struct Options {
   int max_tokens = 0;   ///< 0: the suite's choice
   int threads = 0;      ///< 0: every core this process may use
   std::uint64_t seed = 1;
-  bool vary_seed = false;   ///< the seed was drawn afresh for this run
-  double samples = 1e5;     ///< lossless: verified token draws end to end
-  int seeds = 0;            ///< runs with a seed of their own; 0: the suite's choice
-  double alpha = 1e-6;      ///< false alarm of a whole run, at most
-  std::string mutant;       ///< lossless: a known fault of the selftest to plant; empty: none
-  bool sequential = false;  ///< lossless: looks at the data more than once, by plan
-  std::string state;        ///< file that carries a sequential run from call to call
+  bool vary_seed = false;            ///< the seed was drawn afresh for this run
+  double samples = 1e5;              ///< lossless: verified token draws end to end
+  int seeds = 0;                     ///< runs with a seed of their own; 0: the suite's choice
+  double alpha = 1e-6;               ///< false alarm of a whole run, at most
+  std::string mutant;                ///< lossless, latency: a known fault of the selftest to plant
+  bool sequential = false;           ///< lossless: looks at the data more than once, by plan
+  std::string state;                 ///< file that carries a sequential run from call to call
   bool analyze_calibration = false;  ///< judge the tests themselves
   bool stop_at_eos =
       false;  ///< latency: end a timed text at EOS instead of going on as a new document
-  std::string protocol = "standard";  ///< latency: "standard" or "article"
-  std::string out;                    ///< record file (JSON)
-  std::string format = "text";        ///< what goes to standard output: "text" or "json"
-  bool quiet = false;                 ///< no progress
-  std::string command_line;           ///< as typed, a varied seed spelled out: it repeats the run
+  std::string protocol = "standard";  ///< latency: "standard", "article" or "gate"
+  int processes = 1;                  ///< latency: measured in so many processes, one after another
+  int process = 0;                    ///< which of them this is
+  bool resume = false;                ///< go on where an interrupted run over processes ended
+  double inject = 0;                  ///< latency: percent of work added to the speculative arms
+  std::vector<std::string> baseline;  ///< gate: records
+  std::vector<std::string> candidate;
+  std::string baseline_binary;  ///< gate: programs that are measured in turn
+  std::string candidate_binary;
+  std::string policy;                  ///< gate: JSON file; empty: the built-in defaults
+  std::vector<std::string> records;    ///< report: files
+  std::string to = "html";             ///< report: html, markdown, junit, google-benchmark
+  std::string out;                     ///< record file (JSON)
+  std::string format = "text";         ///< what goes to standard output: "text" or "json"
+  bool quiet = false;                  ///< no progress
+  std::string command_line;            ///< as typed, a varied seed spelled out: it repeats the run
+  std::vector<std::string> arguments;  ///< the same as words, without the program
 };
 
 /// Parses the command line. Returns false where there is nothing left to do (--help, --version),

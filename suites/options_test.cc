@@ -284,5 +284,52 @@ TEST(Options, HelpAndVersionLeaveNothingToDo) {
   }
 }
 
+TEST(Options, GateTakesRecordsOrPrograms) {
+  const Options records = parse({"gate", "--baseline", "a.json", "--baseline", "b.json",
+                                 "--candidate", "c.json", "--policy", "p.json"});
+  EXPECT_EQ(records.command, Command::kGate);
+  EXPECT_EQ(records.baseline, (std::vector<std::string>{"a.json", "b.json"}));
+  EXPECT_EQ(records.candidate, (std::vector<std::string>{"c.json"}));
+  EXPECT_EQ(records.policy, "p.json");
+  const Options programs = parse({"gate", "--baseline-binary", "old", "--candidate-binary", "new",
+                                  "--suite", "latency", "--draft-tokens", "3"});
+  EXPECT_EQ(programs.baseline_binary, "old");
+  EXPECT_EQ(programs.candidate_binary, "new");
+  EXPECT_EQ(programs.draft_tokens, 3);
+  EXPECT_EQ(programs.arguments.front(), "gate");
+}
+
+TEST(Options, GateMisuseIsNamed) {
+  const struct {
+    std::vector<const char*> words;
+    const char* said;
+  } cases[] = {
+      {{"gate"}, "one of these pairs"},
+      {{"gate", "--baseline", "a"}, "both sides"},
+      {{"gate", "--candidate-binary", "a"}, "both sides"},
+      {{"gate", "--baseline", "a", "--candidate-binary", "b"}, "one of these pairs"},
+      {{"gate", "--baseline-binary", "a", "--candidate-binary", "b", "--suite", "kv"}, "'kv'"},
+      {{"--suite", "latency", "--resume"}, "--out"},
+      {{"--suite", "kv", "--processes", "3"}, "latency only"},
+      {{"--suite", "latency", "--processes", "0"}, "--processes is 0"},
+      {{"--suite", "lossless", "--inject", "8"}, "latency only"},
+      {{"--suite", "latency", "--inject", "-1"}, "--inject is -1"},
+      {{"--suite", "latency", "--protocol", "quick"}, "'quick'"},
+      {{"report"}, "records"},
+      {{"report", "a.json", "--to", "pdf"}, "'pdf'"},
+      {{"report", "a.json", "b.json", "--to", "junit"}, "one record"}};
+  for (const auto& one : cases)
+    EXPECT_NE(complaint(one.words).find(one.said), std::string::npos)
+        << one.said << " not in: " << complaint(one.words);
+}
+
+TEST(Options, ReportNamesItsRecords) {
+  const Options o = parse({"report", "a.json", "b.json", "--out", "r.html"});
+  EXPECT_EQ(o.command, Command::kReport);
+  EXPECT_EQ(o.records, (std::vector<std::string>{"a.json", "b.json"}));
+  EXPECT_EQ(o.to, "html");
+  EXPECT_EQ(o.out, "r.html");
+}
+
 }  // namespace
 }  // namespace specbench::suites

@@ -113,4 +113,19 @@ std::array<double, kOrders> RowProbs::pit_of_block(engine::TokenId token, double
                 [share](double p, double q) { return share * p > q ? share * p - q : 0.0; });
 }
 
+results::NamedTable empty_pit_table() {
+  return {"pit", {"order", "class", "bin", "count", "expected"}, {}};
+}
+
+void add_pit_bins(const char* order, const char* outcome_class, const stats::PitAccumulator& pits,
+                  results::NamedTable& table) {
+  constexpr auto kBins = static_cast<std::int64_t>(stats::PitAccumulator::kBins);
+  if (pits.n() < kBins) return;
+  const double expected = static_cast<double>(pits.n()) / static_cast<double>(kBins);
+  const std::vector<std::int64_t> counts = pits.bin_counts();
+  for (std::int64_t bin = 0; bin < kBins; ++bin)
+    table.rows.push_back({std::string(order), std::string(outcome_class), bin,
+                          counts[static_cast<std::size_t>(bin)], expected});
+}
+
 }  // namespace specbench::suites

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "engine/law.h"
+#include "results/record.h"
+#include "stats/pit_accumulator.h"
 
 namespace specbench::suites {
 
@@ -61,5 +63,13 @@ class RowProbs {
   double overlap_ = 0.0;
   std::vector<double> target_, draft_;  ///< padded to whole groups with zeros
 };
+
+/// The table "pit": columns order, class, bin, count, expected.
+results::NamedTable empty_pit_table();
+
+/// Appends the 64 equal-probability bins of one stream, each with n / 64 expected where the tokens
+/// have their law. Nothing for fewer transforms than bins: there is nothing to see in them.
+void add_pit_bins(const char* order, const char* outcome_class, const stats::PitAccumulator& pits,
+                  results::NamedTable& table);
 
 }  // namespace specbench::suites

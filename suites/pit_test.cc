@@ -105,5 +105,37 @@ TEST(Pit, PointMasses) {
   EXPECT_TRUE(std::isnan(row.pit(2, OutcomeLaw::kTarget, 0.25)[0]));
 }
 
+TEST(PitTable, HoldsTheBinsOfAStreamAndWhatTheyShouldHold) {
+  stats::PitAccumulator pits;
+  for (int i = 0; i < 128; ++i) pits.add((i + 0.5) / 128);  // two a bin
+  for (int i = 0; i < 64; ++i) pits.add(0.999);             // and a fault: 64 more in the last
+  results::NamedTable table = empty_pit_table();
+  add_pit_bins("p/q", "rejected", pits, table);
+  ASSERT_EQ(table.rows.size(), 64U);
+  std::int64_t sum = 0;
+  for (std::size_t bin = 0; bin < table.rows.size(); ++bin) {
+    const auto& row = table.rows[bin];
+    ASSERT_EQ(row.size(), table.columns.size());
+    EXPECT_EQ(std::get<std::string>(row[0]), "p/q");
+    EXPECT_EQ(std::get<std::string>(row[1]), "rejected");
+    EXPECT_EQ(std::get<std::int64_t>(row[2]), static_cast<std::int64_t>(bin));
+    EXPECT_EQ(std::get<std::int64_t>(row[3]), bin == 63 ? 66 : 2) << bin;
+    EXPECT_DOUBLE_EQ(std::get<double>(row[4]), 3.0);
+    sum += std::get<std::int64_t>(row[3]);
+  }
+  EXPECT_EQ(sum, pits.n());
+}
+
+TEST(PitTable, SaysNothingOfAFewTransforms) {
+  stats::PitAccumulator pits;
+  for (int i = 0; i < 63; ++i) pits.add(0.5);
+  results::NamedTable table = empty_pit_table();
+  add_pit_bins("id", "all", pits, table);
+  EXPECT_TRUE(table.rows.empty());
+  pits.add(0.5);
+  add_pit_bins("id", "all", pits, table);
+  EXPECT_EQ(table.rows.size(), 64U);
+}
+
 }  // namespace
 }  // namespace specbench::suites

@@ -18,6 +18,7 @@
 #include "suites/lossless_narrow.h"
 #include "suites/narrow_seen.h"
 #include "suites/side_by_side.h"
+#include "suites/timing_mutants.h"
 
 namespace specbench::suites {
 
@@ -69,6 +70,38 @@ Kill plant(const Context& context, const Mutant& mutant, std::uint32_t group) {
   return kill;
 }
 
+/// The same for a fault of the measurement, which no sampling sees.
+Kill plant_timing(const Context& context, const Mutant& mutant) {
+  Kill kill;
+  kill.kinds = failed_validity_kinds(run_timing_mutant(context, mutant.timing));
+  kill.is_caught = kill.kinds.contains(mutant.expected);
+  return kill;
+}
+
+/// What became of each; nothing where the run was stopped first. Faults of decoding go side by
+/// side. Those of the measurement come one after another, on all threads, as a measurement runs.
+std::vector<std::optional<Kill>> plant_all(const Context& context,
+                                           const std::vector<const Mutant*>& planted) {
+  const int n_planted = static_cast<int>(planted.size());
+  std::vector<std::optional<Kill>> kills(planted.size());
+  std::atomic<int> n_done{0};
+  const auto keep = [&](std::size_t at, Kill kill) {
+    if (*context.stop) return;  // what was cut short proves nothing
+    kills[at] = std::move(kill);
+    ++n_done;
+#pragma omp critical(selftest_progress)
+    context.progress->show(fmt::format("selftest: {}", planted[at]->id), n_done, n_planted);
+  };
+  run_side_by_side(context, n_planted, [&](int i, const Context& one) {
+    const auto at = static_cast<std::size_t>(i);
+    if (planted[at]->timing.any()) return;
+    keep(at, plant(one, *planted[at], static_cast<std::uint32_t>(i)));
+  });
+  for (std::size_t at = 0; at < planted.size() && !*context.stop; ++at)
+    if (planted[at]->timing.any()) keep(at, plant_timing(context, *planted[at]));
+  return kills;
+}
+
 std::string joined(const std::set<std::string>& kinds) {
   return fmt::format("{}", fmt::join(kinds, " "));
 }
@@ -101,7 +134,8 @@ results::Check check_of(const Mutant& mutant, const Kill& kill) {
   const std::string id = std::string("mutant.") + mutant.id;
   if (kill.is_caught)
     return {id, CheckStatus::kPassed,
-            fmt::format("{}: caught by {} kinds of check.", mutant.fault, kill.kinds.size())};
+            fmt::format("{}: caught by {} kind{} of check.", mutant.fault, kill.kinds.size(),
+                        kill.kinds.size() == 1 ? "" : "s")};
   const std::string survived =
       !kill.kinds.contains(mutant.expected)
           ? mutant.expected
@@ -138,6 +172,20 @@ std::set<std::string> check_the_product(const Context& context, results::Record&
                         : "nothing planted, but these failed: " + joined(failed) + "."});
   }
   return seen;
+}
+
+/// A measurement with nothing planted: every check of its validity must pass.
+void check_the_measurement(const Context& context, results::Record& record) {
+  const std::vector<results::Check> checks = run_timing_mutant(context, {});
+  if (*context.stop) return;
+  const auto fault = std::find_if(checks.begin(), checks.end(), [](const results::Check& check) {
+    return check.status != CheckStatus::kPassed;
+  });
+  record.checks.push_back(
+      {"control.timing", fault == checks.end() ? CheckStatus::kPassed : CheckStatus::kFailed,
+       fault == checks.end()
+           ? fmt::format("nothing planted, nothing found: {} checks.", checks.size())
+           : fmt::format("nothing planted, but {}: {}", fault->id, fault->detail)});
 }
 
 /// Faults show under the suite's own decoding, whatever the user decodes with.
@@ -194,6 +242,7 @@ void run_selftest(const Context& asked, results::Record& record) {
   context.progress->show("selftest: controls", 0, 0);
   std::set<std::string> kinds = check_the_product(context, record);
   for (results::Check& check : check_controls(context)) record.checks.push_back(std::move(check));
+  check_the_measurement(context, record);
 
   std::vector<const Mutant*> planted;
   Tables tables;
@@ -204,21 +253,11 @@ void run_selftest(const Context& asked, results::Record& record) {
       tables.waiting.rows.push_back(
           {std::string(mutant.id), std::string(mutant.waits_for), std::string(mutant.fault)});
   }
-  const int n_planted = static_cast<int>(planted.size());
-  std::vector<std::optional<Kill>> kills(planted.size());
-  std::atomic<int> n_done{0};
-  run_side_by_side(context, n_planted, [&](int i, const Context& one) {
-    const auto at = static_cast<std::size_t>(i);
-    Kill kill = plant(one, *planted[at], static_cast<std::uint32_t>(i));
-    if (*context.stop) return;  // what was cut short proves nothing
-    kills[at] = std::move(kill);
-    ++n_done;
-#pragma omp critical(selftest_progress)
-    context.progress->show(fmt::format("selftest: {}", planted[at]->id), n_done, n_planted);
-  });
-  std::int64_t n_killed = 0;
+  const std::vector<std::optional<Kill>> kills = plant_all(context, planted);
+  std::int64_t n_killed = 0, n_done = 0;
   for (std::size_t i = 0; i < planted.size(); ++i) {
     if (!kills[i]) continue;
+    ++n_done;
     n_killed += kills[i]->is_caught ? 1 : 0;
     kinds.insert(kills[i]->kinds.begin(), kills[i]->kinds.end());
     tables.add(*planted[i], *kills[i]);

@@ -1,5 +1,6 @@
-// The selftest: proves that the lossless battery can fail. Plants every known fault through the
-// production path and demands that it is caught, and lets lossless controls live.
+// The selftest: proves that the lossless battery and the validity of a measurement can fail. Plants
+// every known fault through the production path and demands that it is caught, and lets lossless
+// controls live.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,10 @@
 
 namespace specbench::suites {
 
-/// Runs the battery at probe size over every mutant and control. Writes the kill matrix (tables
-/// "mutants", "kill_matrix", "kill_matrix_kinds", "mutants_waiting") and a check each. Exit codes
-/// in the record: 0 all mutants were killed and all controls live, 1 otherwise.
+/// Runs the battery at probe size over every mutant and control, and a short measurement over the
+/// mutants of timing. Writes the kill matrix (tables "mutants", "kill_matrix",
+/// "kill_matrix_kinds", "mutants_waiting") and a check each. Exit codes in the record: 0 all
+/// mutants were killed and all controls live, 1 otherwise.
 void run_selftest(const Context& context, results::Record& record);
 
 /// Does sampling alone, at n rounds of the mutant's narrow case, catch it? By any test of the case.

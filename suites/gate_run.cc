@@ -1,0 +1,134 @@
+#include "suites/gate_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "engine/error.h"
+#include "harness/environment.h"
+#include "results/record_file.h"
+
+namespace specbench::suites {
+
+namespace {
+
+/// Words of the gate's own command line that neither program must see; --suite is given anew.
+constexpr std::string_view kGateOptions[] = {
+    "--suite",  "--baseline", "--candidate", "--baseline-binary", "--candidate-binary",
+    "--policy", "--protocol"};
+
+/// What a part depends on: both programs' bytes, the machine, every word of the command line.
+std::string identity_of(const Options& options, std::int64_t lossless_samples) {
+  const harness::Environment machine = harness::capture_environment();
+  const auto hash = [](const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return harness::fnv1a(std::string{std::istreambuf_iterator<char>(file), {}});
+  };
+  std::string text = fmt::format("{:016x} {:016x} {} {}", hash(options.baseline_binary),
+                                 hash(options.candidate_binary), machine.cpu_model.value_or("?"),
+                                 lossless_samples);
+  for (const std::string& word : words_for_child(options.arguments, {})) text += '\n' + word;
+  return text + '\n';
+}
+
+void place(const std::string& path, std::optional<results::Record>& timed,
+           std::optional<results::Record>& lossless) {
+  results::Record record;
+  try {
+    record = results::read_record(path);
+  } catch (const std::invalid_argument& error) {
+    throw engine::InputError(std::string(error.what()) + ".");
+  }
+  std::optional<results::Record>& slot = record.suite == "lossless" ? lossless : timed;
+  if (slot)
+    throw engine::InputError(path + " is a second record of one kind on this side (suite " +
+                             record.suite + "); give one of latency and one of lossless.");
+  slot = std::move(record);
+}
+
+}  // namespace
+
+GateRecords read_gate_records(const Options& options) {
+  GateRecords records;
+  for (const std::string& path : options.baseline)
+    place(path, records.baseline, records.baseline_lossless);
+  for (const std::string& path : options.candidate)
+    place(path, records.candidate, records.candidate_lossless);
+  return records;
+}
+
+GateRun::GateRun(const Options& options, std::int64_t lossless_samples,
+                 const std::atomic<bool>& stop, Progress& progress)
+    : options_(options),
+      lossless_samples_(lossless_samples),
+      stop_(stop),
+      progress_(progress),
+      parts_((require_specbench(options.baseline_binary, stop),
+              require_specbench(options.candidate_binary, stop), options.out),
+             identity_of(options, lossless_samples), options.resume) {}
+
+std::vector<std::string> GateRun::words(std::string_view suite) const {
+  std::vector<std::string> all{"--suite", std::string(suite)};
+  bool is_command_seen = false;  // the first bare "gate" is the command, not a value
+  for (std::string& word : words_for_child(options_.arguments, kGateOptions)) {
+    if (!is_command_seen && word == "gate")
+      is_command_seen = true;
+    else
+      all.push_back(std::move(word));
+  }
+  return all;
+}
+
+bool GateRun::measure_laws() {
+  if (lossless_samples_ == 0) return true;
+  progress_.show("judging the candidate's laws", 0, 0);
+  Launch launch{options_.candidate_binary, words("lossless"), "candidate-lossless"};
+  std::erase(launch.words, "--stop-at-eos");
+  launch.words.insert(launch.words.end(), {"--samples", std::to_string(lossless_samples_)});
+  records_.candidate_lossless = measure_part(launch, parts_, stop_);
+  return records_.candidate_lossless.has_value();
+}
+
+bool GateRun::measure_side(bool is_candidate, int process) {
+  Launch launch{is_candidate ? options_.candidate_binary : options_.baseline_binary,
+                words("latency"),
+                fmt::format("{}-{}", is_candidate ? "candidate" : "baseline", process)};
+  launch.words.insert(launch.words.end(),
+                      {"--protocol", "gate", "--process", std::to_string(process)});
+  auto record = measure_part(launch, parts_, stop_);
+  if (!record) return false;
+  (is_candidate ? candidate_ : baseline_).push_back(std::move(*record));
+  return true;
+}
+
+bool GateRun::measure_pair(int process) {
+  const bool is_candidate_first = process % 2 == 1;  // A B B A: slow drift meets both alike
+  return measure_side(is_candidate_first, process) && measure_side(!is_candidate_first, process);
+}
+
+bool GateRun::measure_until(int n_processes) {
+  bool is_whole = true;
+  if (baseline_.empty()) is_whole = measure_laws();
+  const bool is_bent =
+      records_.candidate_lossless && records_.candidate_lossless->exit_code == kFailed;
+  for (int p = static_cast<int>(baseline_.size()); is_whole && p < n_processes; ++p) {
+    progress_.show(fmt::format("measuring {} pairs of processes", n_processes), p, n_processes);
+    is_whole = measure_pair(p);
+    const bool is_broken = is_whole && (candidate_.back().exit_code == kFailed ||
+                                        baseline_.back().exit_code == kFailed);
+    if (is_broken || is_bent) break;
+  }
+  if (!is_whole) parts_.keep();
+  const std::size_t n = std::min(baseline_.size(), candidate_.size());
+  if (n > 0) {
+    const auto end = static_cast<std::ptrdiff_t>(n);
+    records_.baseline = merge_processes({baseline_.begin(), baseline_.begin() + end});
+    records_.candidate = merge_processes({candidate_.begin(), candidate_.begin() + end});
+  }
+  return is_whole;
+}
+
+}  // namespace specbench::suites
