@@ -25,12 +25,12 @@ TEST(Gate, UnchangedCodePasses) {
   EXPECT_EQ(verdict.n_wanted, 0);
   for (const GateCheck& check : verdict.checks)
     EXPECT_EQ(check.outcome, Outcome::kPass) << check.id << ": " << check.detail;
-  const GateCheck* slowdown = testing::find_check(verdict, "slowdown.speedup");
+  const GateCheck* slowdown = testing::find_check(verdict, "slowdown.cost");
   ASSERT_NE(slowdown, nullptr);
   EXPECT_LT(*slowdown->lower, 0.02);
   EXPECT_LT(*slowdown->upper, 0.05);
   EXPECT_EQ(*slowdown->threshold, 0.05);
-  EXPECT_NE(verdict.sentence.find("speedup at most"), std::string::npos) << verdict.sentence;
+  EXPECT_NE(verdict.sentence.find("cost at most"), std::string::npos) << verdict.sentence;
 }
 
 TEST(Gate, ChecksStandInTheirOrder) {
@@ -129,7 +129,7 @@ TEST(Gate, DoubtIsInconclusive) {
          s.baseline = testing::latency_record({.seed = 2, .noise = 0.016});
          s.candidate = testing::latency_record({.seed = 3, .noise = 0.016, .slowdown = 0.035});
        },
-       Outcome::kInconclusive, "slowdown.speedup", "neither above 2.00 % nor below 5.00 %"},
+       Outcome::kInconclusive, "slowdown.cost", "neither above 2.00 % nor below 5.00 %"},
       {"a short lossless run",
        [](Sides& s) {
          s.candidate_lossless.exit_code = 2;
@@ -160,10 +160,11 @@ TEST(Gate, ASlowdownFailsInEachGatedFigure) {
                 policy);
   Sides sides;
   slow_everywhere(sides);
-  EXPECT_EQ(judge(sides.input(), {}).outcome, Outcome::kPass);
+  const Policy speedup_alone{.figures = {"speedup"}};
+  EXPECT_EQ(judge(sides.input(), speedup_alone).outcome, Outcome::kPass);
   // Gated and not there is void; not gated and not there is nobody's matter.
   for (auto& row : table_of(sides.candidate).rows) row[5] = Value();
-  EXPECT_EQ(judge(sides.input(), {}).outcome, Outcome::kPass);
+  EXPECT_EQ(judge(sides.input(), speedup_alone).outcome, Outcome::kPass);
   EXPECT_EQ(judge(sides.input(), policy).outcome, Outcome::kVoid);
 }
 

@@ -21,14 +21,14 @@ struct Policy {
   double fail_above = 0.02;    // slowdown, share of the time a token: lower bound above it fails
   double pass_below = 0.05;    // slowdown: upper bound below it passes
   double speedup_floor = 0.0;  // ratio; 0: none asked for
-  std::vector<std::string> figures = {"speedup"};  // gated: speedup, e2e_speedup, cost
-  double max_aa_width = 0.10;                      // of the A/A interval, as a ratio less 1
-  double max_marked_share = 0.05;                  // of samples marked doubtful, each side
+  std::vector<std::string> figures = {"cost"};  // gated: cost, speedup, e2e_speedup
+  double max_aa_width = 0.10;                   // of the A/A interval, as a ratio less 1
+  double max_marked_share = 0.05;               // of samples marked doubtful, each side
   CounterRule counters = CounterRule::kFail;
   double acceptance_miss = 1e-3;  // two-sided, of each side's binomial interval
   double max_certified_tv = 0.005;
   bool require_lossless = false;           // VOID where no record of suite lossless is given
-  std::int64_t lossless_samples = 100000;  // token draws a side; 0: laws are not measured
+  std::int64_t lossless_samples = 100000;  // token draws; 0: laws are not measured
   double power = 0.9;  // of the smallest slowdown that the report promises to have seen
 };
 

@@ -43,11 +43,13 @@ struct Pipe {
 };
 
 // Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(char* const* argv, int output, int failure, pid_t parent) {
+[[noreturn]] void become(char* const* argv, int output, int failure, pid_t parent,
+                         const std::vector<int>& inherited) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::kill(::getpid(), SIGKILL);
   ::setpgid(0, 0);
   for (const int number : {SIGINT, SIGTERM, SIGPIPE}) std::signal(number, SIG_DFL);
+  for (const int file : inherited) ::fcntl(file, F_SETFD, 0);
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
@@ -72,7 +74,7 @@ class Watch {
   ChildResult wait() {
     int status = 0;
     while (::waitpid(child_, &status, WNOHANG) == 0) {
-      read_some(50);
+      read_some(is_closed_ ? 5 : 500);  // seldom: a waking watcher disturbs what is timed
       end_if_due();
     }
     ::kill(-child_, SIGKILL);  // what it may have left behind
@@ -126,7 +128,7 @@ class Watch {
 }  // namespace
 
 ChildResult run_child(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout,
-                      const std::atomic<bool>& stop) {
+                      const std::atomic<bool>& stop, const std::vector<int>& inherited) {
   if (arguments.empty()) throw std::invalid_argument("there is no program to run");
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -138,7 +140,7 @@ ChildResult run_child(const std::vector<std::string>& arguments, std::chrono::mi
   const pid_t child = ::fork();
   if (child < 0)
     throw std::runtime_error(std::string("no process could be started: ") + std::strerror(errno));
-  if (child == 0) become(argv.data(), output.write_end, failure.write_end, parent);
+  if (child == 0) become(argv.data(), output.write_end, failure.write_end, parent, inherited);
   ::setpgid(child, child);  // here too: whoever comes first
   Pipe::close_end(output.write_end);
   Pipe::close_end(failure.write_end);

@@ -22,8 +22,9 @@ struct ChildResult {
 // of its own, so that Ctrl-C reaches it through us alone: once `stop` is set or `timeout` has
 // passed it gets SIGTERM, ten seconds later SIGKILL; it also ends when this process dies. Throws
 // std::invalid_argument, naming the program, if it cannot be started.
+// `inherited`: open descriptors that it gets under the same numbers.
 ChildResult run_child(const std::vector<std::string>& arguments, std::chrono::milliseconds timeout,
-                      const std::atomic<bool>& stop);
+                      const std::atomic<bool>& stop, const std::vector<int>& inherited = {});
 
 // The last line of a text that is not blank, without its newline; empty if there is none.
 std::string last_line(const std::string& text);

@@ -169,6 +169,7 @@ class Measurement {
 
   void run_one(Sample& sample) {
     Subject& subject = *arms_[static_cast<std::size_t>(sample.arm)];
+    if (plan_.take_turn) plan_.take_turn();
     subject.prepare(sample.case_index);
     marker_.before_run();
     subject.synchronize();

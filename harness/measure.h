@@ -24,11 +24,11 @@ struct Outcome {
   std::uint64_t fingerprint = 0;
 };
 
-// The outcome of an arm that emits nothing, a yardstick.
+// The outcome of an arm that emits nothing.
 inline constexpr Outcome kNoTokens{0, 0};
 
 // One arm: anything that can run case 0..n_cases-1. For each run the harness calls, in this order:
-// prepare, (watch), synchronize, (clock), run, synchronize, (clock), (watch).
+// (turn), prepare, (watch), synchronize, (clock), run, synchronize, (clock), (watch).
 class Subject {
  public:
   virtual ~Subject() = default;
@@ -55,6 +55,7 @@ struct Plan {
   std::uint64_t seed = 1;  // of the order of the arms
   Protocol protocol = Protocol::kStandard;
   std::vector<std::string> phase_names{"other"};  // phase 0 runs from the start of a run
+  std::function<void()> take_turn;  // waits, untimed, before each run; empty: nobody to wait for
   std::size_t chunk_capacity = 0;                 // deliveries kept a run; 0: none
   // Groups of arm indices whose fingerprints and token counts must agree on every case.
   std::vector<std::vector<int>> equal_fingerprint_groups;

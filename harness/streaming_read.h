@@ -1,4 +1,4 @@
-// Reading memory as fast as it goes: the loop behind the measured bandwidth and the yardstick.
+// Reading memory as fast as it goes: the loop behind the measured bandwidth.
 // Takes no time itself.
 #pragma once
 

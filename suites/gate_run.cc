@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "harness/environment.h"
 #include "results/record_file.h"
+#include "suites/process_values.h"
 
 namespace specbench::suites {
 
@@ -92,21 +93,35 @@ bool GateRun::measure_laws() {
   return records_.candidate_lossless.has_value();
 }
 
-bool GateRun::measure_side(bool is_candidate, int process) {
-  Launch launch{is_candidate ? options_.candidate_binary : options_.baseline_binary,
-                words("latency"),
-                fmt::format("{}-{}", is_candidate ? "candidate" : "baseline", process)};
-  launch.words.insert(launch.words.end(),
-                      {"--protocol", "gate", "--process", std::to_string(process)});
-  auto record = measure_part(launch, parts_, stop_);
-  if (!record) return false;
-  (is_candidate ? candidate_ : baseline_).push_back(std::move(*record));
+bool GateRun::measure_pair(int process) {
+  const auto launch = [&](bool is_candidate) {
+    Launch one{is_candidate ? options_.candidate_binary : options_.baseline_binary,
+               words("latency"),
+               fmt::format("{}-{}", is_candidate ? "candidate" : "baseline", process)};
+    one.words.insert(one.words.end(), {"--protocol", "gate", "--process", std::to_string(process)});
+    return one;
+  };
+  auto pair = measure_in_turn({launch(false), launch(true)},
+                              options_.seed + static_cast<std::uint64_t>(process), parts_, stop_);
+  if (!pair) return false;
+  if (const auto log_cost = paired_log_cost(pair->first, pair->second)) {
+    set_log_cost(0, pair->first);
+    set_log_cost(*log_cost, pair->second);
+  }
+  baseline_.push_back(std::move(pair->first));
+  candidate_.push_back(std::move(pair->second));
   return true;
 }
 
-bool GateRun::measure_pair(int process) {
-  const bool is_candidate_first = process % 2 == 1;  // A B B A: slow drift meets both alike
-  return measure_side(is_candidate_first, process) && measure_side(!is_candidate_first, process);
+void GateRun::keep_records() const {
+  if (options_.out.empty()) return;
+  const auto keep = [&](const std::optional<results::Record>& record, const char* side) {
+    if (!record) return;
+    std::filesystem::path path(options_.out);
+    results::RecordFile(path.replace_extension(std::string(".") + side + ".json")).commit(*record);
+  };
+  keep(records_.baseline, "baseline");
+  keep(records_.candidate, "candidate");
 }
 
 bool GateRun::measure_until(int n_processes) {

@@ -1,6 +1,6 @@
-// Measures for the gate: two programs in turn, a pair of processes at a time, each a short latency
-// run under the gate's protocol, and the candidate's laws once (they need no ruler: their contracts
-// are absolute). Judges nothing.
+// Measures for the gate: two programs, a pair of processes at a time that run in turn, each a short
+// latency run under the gate's protocol, and the candidate's laws once (they need no ruler: their
+// contracts are absolute). Judges nothing.
 #pragma once
 
 #include <atomic>
@@ -37,11 +37,13 @@ class GateRun {
   bool measure_until(int n_processes);
 
   const GateRecords& records() const { return records_; }
+  /// Keeps each side's merged record, raw samples and all, beside --out: <stem>.baseline.json and
+  /// <stem>.candidate.json. Nothing without --out. Throws std::runtime_error where that fails.
+  void keep_records() const;
 
  private:
   bool measure_laws();
   bool measure_pair(int process);
-  bool measure_side(bool is_candidate, int process);
   std::vector<std::string> words(std::string_view suite) const;
 
   const Options& options_;

@@ -7,8 +7,8 @@
 #include "engine/error.h"
 #include "harness/ceiling.h"
 #include "harness/environment.h"
+#include "harness/turns.h"
 #include "harness/watch.h"
-#include "harness/yardstick.h"
 #include "suites/latency_checks.h"
 #include "suites/latency_report.h"
 #include "suites/latency_subject.h"
@@ -26,8 +26,7 @@ constexpr int kBlocks = 10, kArticleBlocks = 5;
 constexpr double kInjectedWork = 0.05;  ///< work of the injected arm that every gate must see
 constexpr double kMarkedShare = 0.05;   ///< of the samples may be doubtful, else the run is void
 // A gate starts many short processes: their number, not their length, makes the interval.
-constexpr int kGatePrompts = 4, kGateTokens = 32, kGateBlocks = 8, kGateWarmups = 4;
-constexpr double kYardstickShare = 0.5;  ///< its time over that of an autoregressive case, about
+constexpr int kGatePrompts = 4, kGateTokens = 24, kGateBlocks = 9, kGateWarmups = 3;
 
 /// What is decoded and how. Cases are slices of `batch` prompts.
 struct Work {
@@ -109,6 +108,8 @@ harness::Plan plan_timing(const Context& context, const Work& work, bool must_eq
   // Every process has an order of its own; the work is the same in all.
   plan.seed = context.options.seed + static_cast<std::uint64_t>(context.options.process);
   plan.phase_names = phase_names();
+  if (const std::vector<int>& turns = context.options.turns; !turns.empty())
+    plan.take_turn = [&turns] { harness::take_turn(turns.front(), turns.back()); };
   // Deliveries are told apart only where there is one sequence.
   plan.chunk_capacity = work.batch == 1 ? static_cast<std::size_t>(work.max_tokens) + 1 : 0;
   plan.equal_fingerprint_groups = {{kSpeculative, kTwin}};
@@ -133,7 +134,8 @@ void describe(const Options& o, const Work& work, const harness::Plan& plan,
       {"min_warmups", std::int64_t{plan.n_warmups}},
       {"max_warmups", std::int64_t{work.is_article ? plan.n_warmups : plan.max_warmups}},
       {"warmup_tolerance", plan.warmup_tolerance},
-      {"inject", o.inject}};
+      {"inject", o.inject},
+      {"in_turn", !o.turns.empty()}};
   record.options.insert(record.options.end(), entries.begin(), entries.end());
 }
 
@@ -223,18 +225,6 @@ std::optional<double> read_ceiling(std::int64_t working_set, const harness::Envi
   return harness::read_bandwidth(static_cast<std::size_t>(bytes), threads);
 }
 
-/// What the yardstick reads: as much as a step does, so that it feels the same caches.
-std::size_t yardstick_bytes(std::int64_t working_set, const harness::Environment& machine) {
-  const std::int64_t enough = std::max(std::int64_t{256} << 20, 8 * machine.l3_bytes.value_or(0));
-  return static_cast<std::size_t>(std::min(working_set, enough));
-}
-
-int yardstick_passes(const StepCounts& plain, const Work& work) {
-  const double steps_a_case =
-      static_cast<double>(plain.n_steps) / static_cast<double>(work.cases.size());
-  return std::max(1, static_cast<int>(kYardstickShare * steps_a_case));
-}
-
 harness::Series measure_arms(const Context& context, std::span<harness::Subject* const> arms,
                              const harness::Plan& plan, results::Record& record) {
   for (const std::string& fault :
@@ -248,6 +238,8 @@ harness::Series measure_arms(const Context& context, std::span<harness::Subject*
   };
   harness::WatchRules rules;
   rules.n_threads = context.options.threads;
+  // The other process runs between our runs, and shares of ticks are formed over both.
+  if (!context.options.turns.empty()) rules.max_others_cores = context.options.threads + 1;
   harness::MachineWatch watch(rules);
   harness::Series series = harness::measure(arms, plan, clock, show, *context.stop, &watch);
   const auto after = harness::read_cpu_times();
@@ -314,14 +306,13 @@ void run_latency(const Context& context, results::Record& record) {
   const ModelSizes sizes = model_sizes(context.model);
   const std::int64_t working_set =
       working_set_bytes(plain.steps, context.model.config.n_layers, sizes);
-  const auto ceiling_before = read_ceiling(working_set, machine, o.threads);
+  // A gate compares builds, not a build with the machine: its processes stay short.
+  const auto ceiling_now = [&] {
+    return work.is_gate ? std::nullopt : read_ceiling(working_set, machine, o.threads);
+  };
+  const auto ceiling_before = ceiling_now();
   std::vector<harness::Subject*> arms{&autoregressive, &speculative, &twin};
-  std::optional<harness::Yardstick> yardstick;
-  if (work.is_gate) {
-    yardstick.emplace(kArmNames[kYardstick], yardstick_bytes(working_set, machine), o.threads,
-                      yardstick_passes(plain.steps, work));
-    arms.insert(arms.end(), {&injected, &*yardstick});
-  }
+  if (work.is_gate) arms.push_back(&injected);
   harness::Series series = measure_arms(context, arms, plan, record);
   apply(timing, series);
   std::vector<ArmPath> paths;
@@ -332,7 +323,6 @@ void run_latency(const Context& context, results::Record& record) {
   if (series.is_refused()) return conclude_void(series.faults.front() + ".", record);
   std::vector<std::vector<harness::Outcome>> checked{plain.outcomes};
   checked.resize(series.arm_names.size(), drafted.outcomes);
-  if (work.is_gate) checked.back().assign(work.cases.size(), harness::kNoTokens);
   record.checks.push_back(check_samples(series, checked));
   const std::vector<int> n_sequences = work.n_sequences();
   append(check_itl({series, n_sequences, o.seed}, plan.chunk_capacity > 0), record);
@@ -341,7 +331,7 @@ void run_latency(const Context& context, results::Record& record) {
     return conclude_void("interrupted before the first whole block.", record);
 
   const double marked = series.marked_share();
-  const auto ceiling = std::max(ceiling_before, read_ceiling(working_set, machine, o.threads));
+  const auto ceiling = std::max(ceiling_before, ceiling_now());
   report_latency({std::move(series), n_sequences, plain.steps, drafted.steps, drafted.tally,
                   draft_shape(o.drafter, o.draft_layers, context.model.config.n_layers),
                   o.draft_tokens, context.model.config.n_layers, work.is_article, o.seed, o.process,

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "stats/speculative.h"
-#include "suites/latency_report.h"
 
 namespace specbench::suites {
 
@@ -156,7 +155,6 @@ std::vector<Check> check_itl(const Measured& measured, bool has_deliveries) {
   const harness::Series& series = measured.series;
   std::vector<Check> checks;
   for (std::size_t arm = 0; arm < series.arm_names.size(); ++arm) {
-    if (series.arm_names[arm] == kArmNames[kYardstick]) continue;  // emits nothing
     Check check{"identity.itl." + series.arm_names[arm], CheckStatus::kSkipped,
                 "Deliveries are told apart with one sequence at a time only (--batch 1)."};
     std::int64_t n_runs = 0;

@@ -16,10 +16,10 @@
 
 namespace specbench::suites {
 
-/// The arms, in the order of the harness; the last two run under the gate's protocol only.
-enum ArmIndex { kAutoregressive, kSpeculative, kTwin, kInjected, kYardstick };
+/// The arms, in the order of the harness; the last runs under the gate's protocol only.
+enum ArmIndex { kAutoregressive, kSpeculative, kTwin, kInjected };
 inline constexpr const char* kArmNames[] = {"autoregressive", "speculative", "speculative-twin",
-                                            "speculative-injected", "yardstick"};
+                                            "speculative-injected"};
 
 struct LatencyInput {
   harness::Series series;        ///< at least one whole block

@@ -199,8 +199,10 @@ ci::Policy policy_of(const suites::Options& options) {
 
 /// Records at hand are judged as they are; programs are measured in looks.
 results::Record run_gate(const suites::Options& options, suites::Progress& progress) {
-  const ci::Policy policy = policy_of(options);
+  ci::Policy policy = policy_of(options);
   if (!options.baseline.empty()) {
+    // Records measured apart have no cost; a policy of one's own stands as it is.
+    if (options.policy.empty()) policy.figures = {"speedup"};
     const suites::GateRecords records = suites::read_gate_records(options);
     ci::GateInput input = input_of(records);
     input.is_last_look = true;
@@ -213,7 +215,9 @@ results::Record run_gate(const suites::Options& options, suites::Progress& progr
   suites::GateRun run(options, policy.lossless_samples, g_stop, progress);
   const auto measure = [&](int n_processes) { return run.measure_until(n_processes); };
   const auto input = [&] { return input_of(run.records()); };
-  return ci::gate_record(ci::run_looks(policy, measure, input), input(), policy);
+  const ci::GateVerdict verdict = ci::run_looks(policy, measure, input);
+  run.keep_records();
+  return ci::gate_record(verdict, input(), policy);
 }
 
 results::Record run_record(const suites::Options& options, suites::Progress& progress) {

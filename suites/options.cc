@@ -157,12 +157,15 @@ void add_suite_options(CLI::App& app, Options& o) {
   add_timing_options(app, o);
   app.add_option("--protocol", o.protocol,
                  "latency: standard, article (3 warm-ups, median of 5, 128 tokens) or gate (short, "
-                 "with injected work and a yardstick)")
+                 "with an arm of injected work)")
       ->capture_default_str();
   app.add_option("--processes", o.processes,
                  "latency: measure in so many processes; intervals are then over processes")
       ->capture_default_str();
   app.add_option("--process", o.process, "which process of them this is")->group("");
+  app.add_option("--turns", o.turns, "descriptors to say idle on and to wait for a turn on")
+      ->expected(2)
+      ->group("");
   app.add_option("--inject", o.inject,
                  "latency: percent of work added to the speculative arms, to see a gate catch it")
       ->capture_default_str();

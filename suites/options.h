@@ -51,8 +51,9 @@ struct Options {
   std::string protocol = "standard";  ///< latency: "standard", "article" or "gate"
   int processes = 1;                  ///< latency: measured in so many processes, one after another
   int process = 0;                    ///< which of them this is
-  bool resume = false;                ///< go on where an interrupted run over processes ended
-  double inject = 0;                  ///< latency: percent of work added to the speculative arms
+  std::vector<int> turns;  ///< descriptors to take turns with another process by; empty: alone
+  bool resume = false;     ///< go on where an interrupted run over processes ended
+  double inject = 0;       ///< latency: percent of work added to the speculative arms
   std::vector<std::string> baseline;  ///< gate: records
   std::vector<std::string> candidate;
   std::string baseline_binary;  ///< gate: programs that are measured in turn

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <tuple>
 
 #include "stats/summary.h"
 #include "suites/latency_report.h"
@@ -33,9 +36,9 @@ int find_arm(const harness::Series& series, std::string_view name) {
 }
 
 /// What is compared of an arm in a block.
-enum class Cost { kDecodePerToken, kEndToEndPerToken, kWall };
+enum class Cost { kDecodePerToken, kEndToEndPerToken };
 
-/// ns a token (or ns) of an arm in each whole block, sum over sum; 0 where there was nothing.
+/// ns a token of an arm in each whole block, sum over sum; 0 where there was nothing.
 std::vector<double> block_costs(const Measured& measured, int arm, Cost cost) {
   const auto n_blocks = static_cast<std::size_t>(measured.series.blocks_done);
   std::vector<double> ns(n_blocks), tokens(n_blocks);
@@ -49,10 +52,7 @@ std::vector<double> block_costs(const Measured& measured, int arm, Cost cost) {
     ns[block] += static_cast<double>(is_decode ? sample.decode_ns.value_or(0) : sample.wall_ns);
     tokens[block] += static_cast<double>(sample.n_tokens - n_first);
   }
-  for (std::size_t b = 0; b < n_blocks; ++b) {
-    if (cost == Cost::kWall) continue;
-    ns[b] = tokens[b] > 0 ? ns[b] / tokens[b] : 0.0;
-  }
+  for (std::size_t b = 0; b < n_blocks; ++b) ns[b] = tokens[b] > 0 ? ns[b] / tokens[b] : 0.0;
   return ns;
 }
 
@@ -91,10 +91,38 @@ ProcessValues process_values(const Measured& measured, int process, double marke
                                      costs(kArmNames[kSpeculative], Cost::kEndToEndPerToken));
   values.log_aa = log_ratio(costs(kArmNames[kTwin], Cost::kDecodePerToken), speculative);
   values.log_injected = log_ratio(costs(kArmNames[kInjected], Cost::kDecodePerToken), speculative);
-  values.log_cost = log_ratio(speculative, costs(kArmNames[kYardstick], Cost::kWall));
   values.n_blocks = series.blocks_done;
   values.marked = marked;
   return values;
+}
+
+std::optional<double> paired_log_cost(const results::Record& baseline,
+                                      const results::Record& candidate) {
+  using Key = std::tuple<std::string, int, int>;  // arm, case, block
+  const auto runs = [](const results::Record& record) {
+    std::map<Key, double> ns_a_token;
+    for (const results::SampleRow& s : record.samples) {
+      const bool is_speculative = s.arm == kArmNames[kSpeculative] || s.arm == kArmNames[kTwin];
+      if (is_speculative && !s.is_warmup && s.decode_ns && *s.decode_ns > 0 && s.n_tokens > 0)
+        ns_a_token[{s.arm, s.case_index, s.block}] =
+            static_cast<double>(*s.decode_ns) / static_cast<double>(s.n_tokens);
+    }
+    return ns_a_token;
+  };
+  const auto before = runs(baseline), after = runs(candidate);
+  std::vector<double> logs;
+  for (const auto& [key, ns] : before)
+    if (const auto at = after.find(key); at != after.end())
+      logs.push_back(std::log(at->second / ns));
+  if (logs.empty()) return std::nullopt;
+  return stats::median(logs);
+}
+
+void set_log_cost(double log_cost, results::Record& record) {
+  std::vector<ProcessValues> values = read_process_table(record);
+  for (ProcessValues& one : values) one.log_cost = log_cost;
+  for (results::NamedTable& table : record.tables)
+    if (table.name == kTable) table = process_table(values);
 }
 
 results::NamedTable process_table(std::span<const ProcessValues> values) {

@@ -18,13 +18,23 @@ struct ProcessValues {
   std::optional<double> log_e2e_speedup;  ///< the same end to end
   std::optional<double> log_aa;           ///< twin over speculative
   std::optional<double> log_injected;     ///< injected over speculative
-  std::optional<double> log_cost;         ///< speculative ns a token over the yardstick's ns
+  /// speculative decode ns over those of the baseline process that this one took turns with
+  std::optional<double> log_cost;
   int n_blocks = 0;
   double marked = 0;  ///< share of samples marked doubtful, 0..1
 };
 
 /// Arms are found by their names (latency_report.h). Only whole blocks count.
 ProcessValues process_values(const Measured& measured, int process, double marked);
+
+/// Median over runs of ln(candidate's decode ns a token / baseline's), each over the run of the
+/// same arm (speculative or its twin), case and block that came just before or after it. Absent
+/// where there is no such pair. Both records are of one process, measured in turn.
+std::optional<double> paired_log_cost(const results::Record& baseline,
+                                      const results::Record& candidate);
+
+/// Writes log_cost into a record of one process.
+void set_log_cost(double log_cost, results::Record& record);
 
 /// Table "process_values", one row a process.
 results::NamedTable process_table(std::span<const ProcessValues> values);

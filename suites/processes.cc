@@ -12,6 +12,7 @@
 #include "engine/error.h"
 #include "harness/child.h"
 #include "harness/environment.h"
+#include "harness/turns.h"
 #include "results/record_file.h"
 
 namespace specbench::suites {
@@ -100,20 +101,25 @@ std::vector<std::string> words_for_child(std::span<const std::string> arguments,
   return words;
 }
 
-std::optional<results::Record> measure_part(const Launch& launch, const Parts& parts,
-                                            const std::atomic<bool>& stop) {
-  const fs::path file = parts.file(launch.name);
-  if (parts.has(launch.name)) return results::read_record(file);
+namespace {
+
+std::vector<std::string> words_of(const Launch& launch, const Parts& parts) {
   std::vector<std::string> words{launch.binary};
   words.insert(words.end(), launch.words.begin(), launch.words.end());
-  words.insert(words.end(), {"--quiet", "--out", file.string()});
-  const harness::ChildResult child = harness::run_child(words, kPartTimeout, stop);
+  words.insert(words.end(), {"--quiet", "--out", parts.file(launch.name).string()});
+  return words;
+}
+
+/// What a child left; absent: it was interrupted.
+std::optional<results::Record> take_record(const Launch& launch, const harness::ChildResult& child,
+                                           const Parts& parts, const std::atomic<bool>& stop) {
+  const fs::path file = parts.file(launch.name);
   if (stop || child.was_interrupted || child.exit_code == kInterrupted) {
     fs::remove(file);  // a half-measured part is no part
     return std::nullopt;
   }
   const std::string said = harness::last_line(child.output);
-  if (child.exit_code == kUsage) throw engine::InputError(said);
+  if (child.exit_code == kUsage) throw engine::InputError(launch.binary + ": " + said);
   if (child.timed_out)
     throw std::runtime_error(launch.binary + " did not end within two hours (" + launch.name + ")");
   if (!parts.has(launch.name))
@@ -121,6 +127,40 @@ std::optional<results::Record> measure_part(const Launch& launch, const Parts& p
                                          launch.binary, launch.name, child.exit_code, child.signal,
                                          said));
   return results::read_record(file);
+}
+
+}  // namespace
+
+std::optional<results::Record> measure_part(const Launch& launch, const Parts& parts,
+                                            const std::atomic<bool>& stop) {
+  if (parts.has(launch.name)) return results::read_record(parts.file(launch.name));
+  const auto child = harness::run_child(words_of(launch, parts), kPartTimeout, stop);
+  return take_record(launch, child, parts, stop);
+}
+
+std::optional<PartPair> measure_in_turn(const std::array<Launch, 2>& launches, std::uint64_t seed,
+                                        const Parts& parts, const std::atomic<bool>& stop) {
+  const auto& [first, second] = launches;
+  if (parts.has(first.name) && parts.has(second.name))
+    return PartPair{results::read_record(parts.file(first.name)),
+                    results::read_record(parts.file(second.name))};
+  const auto words = [&](const Launch& launch) -> harness::TurnWords {
+    return [&](int wait_file, int turn_file) {
+      std::vector<std::string> all = words_of(launch, parts);
+      all.insert(all.end(), {"--turns", std::to_string(wait_file), std::to_string(turn_file)});
+      return all;
+    };
+  };
+  const auto children =
+      harness::run_in_turns({words(first), words(second)}, seed, kPartTimeout, stop);
+  auto one = take_record(first, children[0], parts, stop);
+  auto other = take_record(second, children[1], parts, stop);
+  if (!one || !other) {
+    fs::remove(parts.file(first.name));  // half a pair is no pair
+    fs::remove(parts.file(second.name));
+    return std::nullopt;
+  }
+  return PartPair{std::move(*one), std::move(*other)};
 }
 
 std::string this_program() { return fs::read_symlink("/proc/self/exe").string(); }

@@ -3,7 +3,9 @@
 // Decides nothing about the figures but how they are put together.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -58,6 +60,13 @@ struct Launch {
 /// input or is not this program, std::runtime_error where it crashed.
 std::optional<results::Record> measure_part(const Launch& launch, const Parts& parts,
                                             const std::atomic<bool>& stop);
+
+/// Two parts measured in turn, run by run; both from the folder, or both measured now.
+struct PartPair {
+  results::Record first, second;
+};
+std::optional<PartPair> measure_in_turn(const std::array<Launch, 2>& launches, std::uint64_t seed,
+                                        const Parts& parts, const std::atomic<bool>& stop);
 
 /// Path of this program.
 std::string this_program();
