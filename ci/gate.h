@@ -63,7 +63,7 @@ struct GateVerdict {
 GateVerdict judge(const GateInput& input, const Policy& policy);
 
 // Suite "gate": checks (VOID counts as inconclusive there), table `gate` (check, outcome, value,
-// lower, upper, threshold, detail), table `gate_pairs` (process and ln slowdown of each figure),
+// lower, upper, threshold), table `gate_pairs` (process and ln slowdown of each figure),
 // metrics slowdown.<figure> and min_detectable_slowdown[.<figure>], verdict and exit code. Options
 // are the policy; environment, build and model the candidate's. command_line, started_utc and
 // wall_s are the caller's to fill.

@@ -35,11 +35,10 @@ Value cell(const std::optional<double>& value) {
 
 results::NamedTable gate_table(const GateVerdict& verdict) {
   results::NamedTable table{
-      "gate", {"check", "outcome", "value", "lower", "upper", "threshold", "detail"}, {}};
+      "gate", {"check", "outcome", "value", "lower", "upper", "threshold"}, {}};
   for (const GateCheck& check : verdict.checks)
     table.rows.push_back({check.id, std::string(outcome_name(check.outcome)), cell(check.value),
-                          cell(check.lower), cell(check.upper), cell(check.threshold),
-                          check.detail});
+                          cell(check.lower), cell(check.upper), cell(check.threshold)});
   return table;
 }
 

@@ -24,8 +24,8 @@ TEST(GateRecord, HoldsTheChecksTheFiguresAndThePromise) {
   EXPECT_EQ(record.environment, sides.candidate.environment);
   const results::NamedTable* gate = results::find_table(record, "gate");
   ASSERT_NE(gate, nullptr);
-  EXPECT_EQ(gate->columns, (std::vector<std::string>{"check", "outcome", "value", "lower", "upper",
-                                                     "threshold", "detail"}));
+  EXPECT_EQ(gate->columns,
+            (std::vector<std::string>{"check", "outcome", "value", "lower", "upper", "threshold"}));
   EXPECT_EQ(gate->rows.size(), verdict.checks.size());
   EXPECT_EQ(record.checks.size(), verdict.checks.size());
   const results::NamedTable* pairs = results::find_table(record, "gate_pairs");

@@ -223,7 +223,7 @@ TEST(Gate, ABaselineWithoutTimesLeavesTheRestToBeJudged) {
   input.baseline_lossless = nullptr;
   const GateVerdict same = judge(input, {});
   EXPECT_EQ(same.outcome, Outcome::kPass) << same.sentence;
-  EXPECT_NE(testing::find_check(same, "slowdown.speedup")->detail.find("Not applicable"),
+  EXPECT_NE(testing::find_check(same, "slowdown.cost")->detail.find("Not applicable"),
             std::string::npos);
   // The floor is the candidate's own matter.
   EXPECT_EQ(judge(input, {.speedup_floor = 1.4}).outcome, Outcome::kFail);

@@ -102,7 +102,7 @@ TEST(Looks, AnInterruptedRunIsVoidUnlessAPropertyIsBroken) {
   slow.interrupted_at = 20;
   const GateVerdict unplanned = slow.run();
   ASSERT_EQ(slow.asked().size(), 2U);
-  EXPECT_EQ(testing::find_check(unplanned, "slowdown.speedup")->outcome, Outcome::kFail);
+  EXPECT_EQ(testing::find_check(unplanned, "slowdown.cost")->outcome, Outcome::kFail);
   EXPECT_EQ(unplanned.outcome, Outcome::kVoid);
 }
 

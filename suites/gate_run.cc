@@ -50,6 +50,12 @@ void place(const std::string& path, std::optional<results::Record>& timed,
   slot = std::move(record);
 }
 
+results::Value vector_target(const results::Record& record) {
+  for (const auto& [key, value] : record.environment)
+    if (key == "vector_target") return value;
+  return {};
+}
+
 }  // namespace
 
 GateRecords read_gate_records(const Options& options) {
@@ -61,10 +67,11 @@ GateRecords read_gate_records(const Options& options) {
   return records;
 }
 
-GateRun::GateRun(const Options& options, std::int64_t lossless_samples,
+GateRun::GateRun(const Options& options, std::int64_t lossless_samples, bool are_counters_exact,
                  const std::atomic<bool>& stop, Progress& progress)
     : options_(options),
       lossless_samples_(lossless_samples),
+      are_counters_exact_(are_counters_exact),
       stop_(stop),
       progress_(progress),
       parts_((require_specbench(options.baseline_binary, stop),
@@ -124,17 +131,22 @@ void GateRun::keep_records() const {
   keep(records_.candidate, "candidate");
 }
 
+bool GateRun::has_decided() const {
+  if (records_.candidate_lossless && records_.candidate_lossless->exit_code == kFailed) return true;
+  if (baseline_.empty()) return false;
+  const results::Record &before = baseline_.back(), &after = candidate_.back();
+  if (before.exit_code == kFailed || after.exit_code == kFailed) return true;
+  // Other vector units round otherwise: then acceptance is judged, not counts.
+  return are_counters_exact_ && before.counters != after.counters &&
+         vector_target(before) == vector_target(after);
+}
+
 bool GateRun::measure_until(int n_processes) {
-  bool is_whole = true;
-  if (baseline_.empty()) is_whole = measure_laws();
-  const bool is_bent =
-      records_.candidate_lossless && records_.candidate_lossless->exit_code == kFailed;
+  bool is_whole = !baseline_.empty() || measure_laws();
   for (int p = static_cast<int>(baseline_.size()); is_whole && p < n_processes; ++p) {
     progress_.show(fmt::format("measuring {} pairs of processes", n_processes), p, n_processes);
     is_whole = measure_pair(p);
-    const bool is_broken = is_whole && (candidate_.back().exit_code == kFailed ||
-                                        baseline_.back().exit_code == kFailed);
-    if (is_broken || is_bent) break;
+    if (has_decided()) break;
   }
   if (!is_whole) parts_.keep();
   const std::size_t n = std::min(baseline_.size(), candidate_.size());

@@ -28,9 +28,11 @@ GateRecords read_gate_records(const Options& options);
 
 class GateRun {
  public:
-  /// Throws engine::InputError where a program is not specbench or a folder cannot be made.
-  GateRun(const Options& options, std::int64_t lossless_samples, const std::atomic<bool>& stop,
-          Progress& progress);
+  /// lossless_samples 0: laws are not looked at. are_counters_exact: a pair whose counters differ
+  /// has decided, and no more is measured. Throws engine::InputError where a program is not
+  /// specbench or a folder cannot be made.
+  GateRun(const Options& options, std::int64_t lossless_samples, bool are_counters_exact,
+          const std::atomic<bool>& stop, Progress& progress);
 
   /// Until both sides have n_processes processes; the first call looks at the laws as well. False:
   /// interrupted; what there is stays for --resume.
@@ -44,10 +46,13 @@ class GateRun {
  private:
   bool measure_laws();
   bool measure_pair(int process);
+  /// The last pair, or the laws, have shown what no further measurement can mend.
+  bool has_decided() const;
   std::vector<std::string> words(std::string_view suite) const;
 
   const Options& options_;
   std::int64_t lossless_samples_;
+  bool are_counters_exact_;
   const std::atomic<bool>& stop_;
   Progress& progress_;
   Parts parts_;

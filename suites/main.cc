@@ -212,7 +212,8 @@ results::Record run_gate(const suites::Options& options, suites::Progress& progr
       throw engine::InputError(std::string(error.what()) + ".");
     }
   }
-  suites::GateRun run(options, policy.lossless_samples, g_stop, progress);
+  const bool are_counters_exact = policy.counters == ci::CounterRule::kFail;
+  suites::GateRun run(options, policy.lossless_samples, are_counters_exact, g_stop, progress);
   const auto measure = [&](int n_processes) { return run.measure_until(n_processes); };
   const auto input = [&] { return input_of(run.records()); };
   const ci::GateVerdict verdict = ci::run_looks(policy, measure, input);
