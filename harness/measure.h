@@ -56,7 +56,7 @@ struct Plan {
   Protocol protocol = Protocol::kStandard;
   std::vector<std::string> phase_names{"other"};  // phase 0 runs from the start of a run
   std::function<void()> take_turn;  // waits, untimed, before each run; empty: nobody to wait for
-  std::size_t chunk_capacity = 0;                 // deliveries kept a run; 0: none
+  std::size_t chunk_capacity = 0;   // deliveries kept a run; 0: none
   // Groups of arm indices whose fingerprints and token counts must agree on every case.
   std::vector<std::vector<int>> equal_fingerprint_groups;
 };
