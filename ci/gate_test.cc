@@ -228,6 +228,13 @@ TEST(Gate, ABaselineWithoutTimesLeavesTheRestToBeJudged) {
   // The floor is the candidate's own matter.
   EXPECT_EQ(judge(input, {.speedup_floor = 1.4}).outcome, Outcome::kFail);
   EXPECT_EQ(judge(input, {.speedup_floor = 1.2}).outcome, Outcome::kPass);
+  // A candidate that is void for its times still has its counts; a floor would need the times.
+  sides.candidate.exit_code = 3;
+  EXPECT_EQ(judge(input, {}).outcome, Outcome::kPass);
+  EXPECT_EQ(judge(input, {.speedup_floor = 1.2}).outcome, Outcome::kVoid);
+  sides.candidate.counters.clear();
+  EXPECT_NE(judge(input, {}).outcome, Outcome::kPass);
+  sides.candidate = testing::latency_record({.seed = 2});
   sides.candidate_lossless.tests.pop_back();
   EXPECT_EQ(judge(input, {}).outcome, Outcome::kVoid);
   set_counter(sides.candidate, "emitted", 641);

@@ -112,6 +112,12 @@ void check_machine(Judgement& j, const Record& a, const Record& b) {
                                    fmt::join(differences, ", ")));
 }
 
+// Void means that its times cannot be believed; where none are judged, its counts still can.
+bool is_usable_without_times(const Judgement& j, const Record& record) {
+  return j.is_timeless() && !(j.policy.speedup_floor > 0) && record.suite == "latency" &&
+         !record.counters.empty() && results::find_metric(record, "acceptance_length") != nullptr;
+}
+
 // A candidate's exit code 1 is a finding (check_properties); a baseline's makes it no ruler.
 void check_whole(Judgement& j, const std::string& side, const Record& record, bool is_baseline) {
   std::string fault;
@@ -120,7 +126,7 @@ void check_whole(Judgement& j, const std::string& side, const Record& record, bo
                         results::kSchemaVersion);
   else if (record.was_interrupted || record.exit_code == 130)
     fault = "was interrupted";
-  else if (record.exit_code == 3 || record.exit_code == 4)
+  else if ((record.exit_code == 3 || record.exit_code == 4) && !is_usable_without_times(j, record))
     fault = fmt::format("is void itself ({})", record.verdict);
   else if (is_baseline && record.exit_code == 1)
     fault = fmt::format("found its own program broken ({})", record.verdict);

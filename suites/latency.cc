@@ -24,7 +24,6 @@ constexpr int kDefaultPrompts = 10;
 constexpr int kDefaultTokens = 64, kArticleTokens = 128;
 constexpr int kBlocks = 10, kArticleBlocks = 5;
 constexpr double kInjectedWork = 0.05;  ///< work of the injected arm that every gate must see
-constexpr double kMarkedShare = 0.05;   ///< of the samples may be doubtful, else the run is void
 // A gate starts many short processes: their number, not their length, makes the interval.
 constexpr int kGatePrompts = 4, kGateTokens = 24, kGateBlocks = 9, kGateWarmups = 3;
 
@@ -250,7 +249,6 @@ harness::Series measure_arms(const Context& context, std::span<harness::Subject*
   if (!series.warmup_converged && !series.was_interrupted)
     record.notes.push_back(
         fmt::format("The warm-up did not settle within {} passes.", series.warmups_done));
-  save_samples(series, context.options.process, record);
   return series;
 }
 
@@ -282,7 +280,8 @@ void run_latency(const Context& context, results::Record& record) {
 
   // One backend for all arms: the same weights at the same addresses, so that only the decoding
   // differs.
-  const auto backend = open_backend(context, work.batch, work.longest, o.draft_tokens);
+  const auto backend = open_backend(context, work.batch, work.longest, o.draft_tokens,
+                                    kPoisonByDefault, faults.n_visible);
   const auto drafter = open_drafter(context);
   const double extra = o.inject / 100;
   const TimingFaults timing = planted_timing(o.mutant);
@@ -315,6 +314,7 @@ void run_latency(const Context& context, results::Record& record) {
   if (work.is_gate) arms.push_back(&injected);
   harness::Series series = measure_arms(context, arms, plan, record);
   apply(timing, series);
+  save_samples(series, o.process, record);
   std::vector<ArmPath> paths;
   for (const Arm* one : {&autoregressive, &speculative, &twin})
     paths.push_back(
@@ -330,6 +330,7 @@ void run_latency(const Context& context, results::Record& record) {
   if (series.blocks_done == 0)
     return conclude_void("interrupted before the first whole block.", record);
 
+  const bool is_restless = harness::is_void_by_marks(series);
   const double marked = series.marked_share();
   const auto ceiling = std::max(ceiling_before, ceiling_now());
   report_latency({std::move(series), n_sequences, plain.steps, drafted.steps, drafted.tally,
@@ -339,10 +340,10 @@ void run_latency(const Context& context, results::Record& record) {
                  record);
   if (record.verdict.empty())
     conclude_void("no prompt emitted a token behind its first in both arms.", record);
-  else if (marked > kMarkedShare)
+  else if (is_restless)
     conclude_void(fmt::format("the machine was not left to this run: {:.0f} % of its samples are "
-                              "marked (at most {:.0f} % may be). Measured all the same: {}",
-                              100 * marked, 100 * kMarkedShare, record.verdict),
+                              "marked. Measured all the same: {}",
+                              100 * marked, record.verdict),
                   record);
 }
 

@@ -281,11 +281,10 @@ void check_gate(const Options& o) {
 }
 
 void check_report(const Options& o) {
-  need(o.to == "html" || o.to == "markdown" || o.to == "junit" || o.to == "google-benchmark" ||
-           o.to == "baseline",
+  const bool takes_several = o.to == "html" || o.to == "baseline";
+  need(takes_several || o.to == "markdown" || o.to == "junit" || o.to == "google-benchmark",
        "--to is '" + o.to + "'; it must be html, markdown, junit, google-benchmark or baseline.");
-  need(o.to == "html" || o.to == "baseline" || o.records.size() == 1,
-       "--to " + o.to + " takes one record, not several.");
+  need(takes_several || o.records.size() == 1, "--to " + o.to + " takes one record, not several.");
 }
 
 void check(const Options& o) {
