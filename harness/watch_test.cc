@@ -71,16 +71,16 @@ TEST(WatchRules, LoadAboveTheCoresAtBothEnds) {
 }
 
 TEST(WatchRules, Preemption) {  // 40 a second and thread: 80
-  EXPECT_EQ(events([](Second& s) { s.after.n_preempted = 181; }), Marks{"preempted"});
-  EXPECT_EQ(events([](Second& s) { s.after.n_preempted = 180; }), Marks{});
+  EXPECT_EQ(events([](Second& s) { s.after.n_preempted = 301; }), Marks{"preempted"});
+  EXPECT_EQ(events([](Second& s) { s.after.n_preempted = 300; }), Marks{});
   const auto in_20_ms = [](std::int64_t n) {
     return events([n](Second& s) {
       s.after.at_ns = s.before.at_ns + 20'000'000;
       s.after.n_preempted = s.before.n_preempted + n;
     });
   };
-  EXPECT_EQ(in_20_ms(3), Marks{});
-  EXPECT_EQ(in_20_ms(4), Marks{"preempted"});
+  EXPECT_EQ(in_20_ms(4), Marks{});
+  EXPECT_EQ(in_20_ms(5), Marks{"preempted"});
 }
 
 TEST(WatchRules, ThrottlingOfEitherKind) {
