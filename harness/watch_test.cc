@@ -70,17 +70,19 @@ TEST(WatchRules, LoadAboveTheCoresAtBothEnds) {
   EXPECT_EQ(events([](Second& s) { s.after.n_running = 50; }), Marks{});
 }
 
-TEST(WatchRules, Preemption) {  // 40 a second and thread: 80
+TEST(WatchRules, Preemption) {  // 100 a second and thread: 200, but 3 at least
   EXPECT_EQ(events([](Second& s) { s.after.n_preempted = 301; }), Marks{"preempted"});
   EXPECT_EQ(events([](Second& s) { s.after.n_preempted = 300; }), Marks{});
-  const auto in_20_ms = [](std::int64_t n) {
-    return events([n](Second& s) {
-      s.after.at_ns = s.before.at_ns + 20'000'000;
+  const auto in_ms = [](std::int64_t ms, std::int64_t n) {
+    return events([ms, n](Second& s) {
+      s.after.at_ns = s.before.at_ns + ms * 1'000'000;
       s.after.n_preempted = s.before.n_preempted + n;
     });
   };
-  EXPECT_EQ(in_20_ms(4), Marks{});
-  EXPECT_EQ(in_20_ms(5), Marks{"preempted"});
+  EXPECT_EQ(in_ms(20, 4), Marks{});
+  EXPECT_EQ(in_ms(20, 5), Marks{"preempted"});
+  EXPECT_EQ(in_ms(1, 3), Marks{});
+  EXPECT_EQ(in_ms(1, 4), Marks{"preempted"});
 }
 
 TEST(WatchRules, ThrottlingOfEitherKind) {
