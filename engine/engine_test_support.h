@@ -106,10 +106,9 @@ inline ModelConfig austen_shape() {
 }
 
 inline Matrix random_matrix(int n_rows, int n_cols, double scale, Numbers& numbers) {
-  Matrix m{n_rows, n_cols, {}};
-  m.data.resize(static_cast<std::size_t>(n_rows) * static_cast<std::size_t>(n_cols));
-  for (float& v : m.data) v = static_cast<float>(scale * numbers.spread());
-  return m;
+  std::vector<float> values(static_cast<std::size_t>(n_rows) * static_cast<std::size_t>(n_cols));
+  for (float& v : values) v = static_cast<float>(scale * numbers.spread());
+  return make_matrix(n_rows, n_cols, std::move(values));
 }
 
 inline std::vector<float> random_vector(int n, double mean, double scale, Numbers& numbers) {

@@ -29,9 +29,10 @@ fs::path data_directory() {
 
 Context open_context(const Options& options, const std::atomic<bool>& stop, Progress& progress) {
   progress.show("reading the model", 0, 0);
-  Context context{options, std::make_shared<engine::Model>(engine::load_hugging_face(
-                               options.model.empty() ? data_directory() / "models" / "austen-10m"
-                                                     : fs::path(options.model)))};
+  Context context{options, std::make_shared<engine::Model>(engine::load_model(
+                               options.model.empty()
+                                   ? (data_directory() / "models" / "austen-10m").string()
+                                   : options.model))};
   context.stop = &stop;
   context.progress = &progress;
   if (context.options.threads == 0)

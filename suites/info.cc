@@ -14,7 +14,7 @@ namespace specbench::suites {
 namespace {
 
 std::int64_t size_of(const engine::Matrix& matrix) {
-  return static_cast<std::int64_t>(matrix.data.size());
+  return std::int64_t{matrix.n_rows} * matrix.n_cols;
 }
 
 /// Bytes of the weights as they lie on disk, by their type; absent where types are mixed.
@@ -69,7 +69,7 @@ ModelSizes model_sizes(const engine::Model& model) {
   }
   const auto n_norm = static_cast<std::int64_t>(model.weights.final_norm.size());
   const std::int64_t n_embedding = size_of(model.weights.embedding);
-  const bool is_tied = model.weights.head.data.empty();
+  const bool is_tied = model.weights.head.empty();
   const std::int64_t n_head = is_tied ? n_embedding : size_of(model.weights.head);
   constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
   sizes.n_parameters = n_layer_floats + n_norm + n_embedding + (is_tied ? 0 : n_head);

@@ -48,8 +48,11 @@ TEST(KvSlow, EveryPlaceOfEosIsMet) {
 // Prompts that all go on alike, with a single token over and over, leave no place for EOS.
 TEST(KvSlow, CasesThatWereNotMetAreNoPass) {
   Bench bench(embedded_options("kv"));
-  std::vector<float>& embedding = bench.context.shared_model->weights.embedding.data;
-  std::fill(embedding.begin(), embedding.end(), 0.0F);  // every logit is 0: id 0 for ever
+  engine::Matrix& embedding = bench.context.shared_model->weights.embedding;
+  const auto n_values = static_cast<std::size_t>(embedding.n_rows) *
+                        static_cast<std::size_t>(embedding.n_cols);
+  embedding = engine::make_matrix(embedding.n_rows, embedding.n_cols,
+                                  std::vector<float>(n_values));  // logits of 0: id 0 for ever
   const results::Record record = kv(bench);
   EXPECT_EQ(record.exit_code, kInconclusive) << record.verdict;
   EXPECT_EQ(record.verdict.rfind("INCONCLUSIVE", 0), 0U) << record.verdict;

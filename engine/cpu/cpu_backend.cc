@@ -53,7 +53,7 @@ Job CpuBackend::job_for(std::span<const Row> rows) {
   job.rows = rows;
   job.barrier = &barrier_;
   job.layers = layers_.data();
-  job.embedding = model_.weights.embedding.data.data();
+  job.embedding = &model_.weights.embedding;
   job.rope = &rope_;
   job.store = &store_;
   job.lengths = &lengths_;

@@ -224,8 +224,7 @@ void run_layers_thread(const Job& job, int thread, int n_threads) {
     const Range mine = share_of(static_cast<int>(job.rows.size()), thread, n_threads);
     for (int row = mine.begin; row < mine.end; ++row) {
       const Row& r = job.rows[static_cast<std::size_t>(row)];
-      std::copy_n(job.embedding + static_cast<std::ptrdiff_t>(r.token) * width, width,
-                  job.hidden + static_cast<std::ptrdiff_t>(r.slot) * width);
+      job.embedding->read_row(r.token, job.hidden + static_cast<std::ptrdiff_t>(r.slot) * width);
     }
     job.barrier->wait(n_threads);
   }

@@ -83,7 +83,7 @@ struct Job {
   Barrier* barrier = nullptr;  ///< of the threads that carry it out
   int first = 0, last = 0;     ///< layers
   const PackedLayer* layers = nullptr;
-  const float* embedding = nullptr;  ///< vocab_size x width
+  const Matrix* embedding = nullptr;  ///< vocab_size x width
   const RopeTables* rope = nullptr;
   KvStore* store = nullptr;
   const KvLengths* lengths = nullptr;

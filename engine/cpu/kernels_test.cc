@@ -25,6 +25,7 @@ class HeadProduct {
     config_.vocab_size = n_out;
     config_.norm_eps = 1e-5;
     head_ = testing::random_matrix(n_out, n_in, 1.0, numbers_);
+    values_ = to_floats(head_);
     gain_ = testing::random_vector(n_in, 1.0, 0.2, numbers_);
     const Matrix* const parts[] = {&head_};
     packed_head_ = pack_stacked(parts);
@@ -66,7 +67,7 @@ class HeadProduct {
       for (std::size_t o = 0; o < want.size(); ++o) {
         double size = 0.0;
         for (std::size_t i = 0; i < n_in; ++i)
-          size += std::fabs(head_.data[o * n_in + i] * normed[i]);
+          size += std::fabs(values_[o * n_in + i] * normed[i]);
         const double error =
             std::fabs(got[static_cast<std::size_t>(r) * want.size() + o] - want[o]);
         worst = std::max(worst, error / (bound * size));
@@ -81,7 +82,7 @@ class HeadProduct {
   Numbers numbers_;
   ModelConfig config_;
   Matrix head_;
-  std::vector<float> gain_, hidden_;
+  std::vector<float> values_, gain_, hidden_;
   PackedMatrix packed_head_;
 };
 
@@ -121,20 +122,21 @@ TEST(Pack, StacksAndInterleavesWhereTheKernelsLook) {
   Numbers numbers(1);
   const Matrix a = testing::random_matrix(20, 3, 1.0, numbers);
   const Matrix b = testing::random_matrix(21, 3, 1.0, numbers);
+  const std::vector<float> a_values = to_floats(a), b_values = to_floats(b);
   const Matrix* const parts[] = {&a, &b};
   const PackedMatrix stacked = pack_stacked(parts);
   EXPECT_EQ(stacked.n_out, 41);
   EXPECT_EQ(stacked.n_blocks(), 2);
-  EXPECT_EQ(stacked.block(0)[2 * 32 + 19], a.data[19 * 3 + 2]);
-  EXPECT_EQ(stacked.block(0)[1 * 32 + 20], b.data[0 * 3 + 1]);
-  EXPECT_EQ(stacked.block(1)[0 * 32 + 8], b.data[20 * 3 + 0]);
+  EXPECT_EQ(stacked.block(0)[2 * 32 + 19], a_values[19 * 3 + 2]);
+  EXPECT_EQ(stacked.block(0)[1 * 32 + 20], b_values[0 * 3 + 1]);
+  EXPECT_EQ(stacked.block(1)[0 * 32 + 8], b_values[20 * 3 + 0]);
   EXPECT_EQ(stacked.block(1)[0 * 32 + 9], 0.0F);  // behind the last output
   const PackedMatrix pairs = pack_gate_up(b, b);
   EXPECT_EQ(pairs.n_blocks(), 2);
-  EXPECT_EQ(pairs.block(0)[1 * 32 + 15], b.data[15 * 3 + 1]);
-  EXPECT_EQ(pairs.block(0)[1 * 32 + 31], b.data[15 * 3 + 1]);
-  EXPECT_EQ(pairs.block(1)[1 * 32 + 4], b.data[20 * 3 + 1]);
-  EXPECT_EQ(pairs.block(1)[1 * 32 + 16 + 4], b.data[20 * 3 + 1]);
+  EXPECT_EQ(pairs.block(0)[1 * 32 + 15], b_values[15 * 3 + 1]);
+  EXPECT_EQ(pairs.block(0)[1 * 32 + 31], b_values[15 * 3 + 1]);
+  EXPECT_EQ(pairs.block(1)[1 * 32 + 4], b_values[20 * 3 + 1]);
+  EXPECT_EQ(pairs.block(1)[1 * 32 + 16 + 4], b_values[20 * 3 + 1]);
   EXPECT_EQ(pairs.block(1)[1 * 32 + 5], 0.0F);
 }
 

@@ -26,10 +26,11 @@ namespace {
 
 // Writes row `from` of a matrix as output `to` of a packed one.
 void pack_row(const Matrix& w, int from, PackedMatrix& packed, int to) {
-  const float* row = w.data.data() + static_cast<std::ptrdiff_t>(from) * w.n_cols;
+  std::vector<float> row(static_cast<std::size_t>(w.n_cols));
+  w.read_row(from, row.data());
   float* out = packed.data.data() +
                static_cast<std::ptrdiff_t>(to / kBlock) * packed.n_in * kBlock + to % kBlock;
-  for (int i = 0; i < w.n_cols; ++i) out[static_cast<std::ptrdiff_t>(i) * kBlock] = row[i];
+  for (int i = 0; i < w.n_cols; ++i) out[static_cast<std::ptrdiff_t>(i) * kBlock] = row[static_cast<std::size_t>(i)];
 }
 
 PackedMatrix make_packed(int n_out, int n_in) {

@@ -7,8 +7,9 @@ namespace specbench::engine {
 
 std::vector<float> matmul_reference(const Matrix& w, std::span<const float> x) {
   std::vector<float> y(static_cast<std::size_t>(w.n_rows));
+  std::vector<float> row(x.size());
   for (std::size_t o = 0; o < y.size(); ++o) {
-    const float* row = w.data.data() + o * x.size();
+    w.read_row(static_cast<int>(o), row.data());
     double sum = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i)
       sum += static_cast<double>(row[i]) * static_cast<double>(x[i]);
@@ -125,12 +126,8 @@ void ReferenceBackend::run_layer(const Row& row, int layer) {
 }
 
 void ReferenceBackend::run_layers(std::span<const Row> rows, int first, int last) {
-  const auto width = static_cast<std::size_t>(model_.config.width);
   for (const Row& row : rows) {
-    if (first == 0)
-      std::copy_n(
-          model_.weights.embedding.data.data() + static_cast<std::size_t>(row.token) * width, width,
-          hidden(row.slot));
+    if (first == 0) model_.weights.embedding.read_row(row.token, hidden(row.slot));
     for (int layer = first; layer < last; ++layer) run_layer(row, layer);
   }
 }

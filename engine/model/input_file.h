@@ -1,5 +1,5 @@
-// Read-only access to one file of a model, and the words in which its faults are told. Never maps
-// memory: a file that shrinks while it is read is an error, not a signal.
+// Read-only access to one file of a model, and the words in which its faults are told. Reads: a
+// file that shrinks meanwhile is an error (weights are mapped, mapped_file.h).
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,8 @@ class InputFile {
 
   const std::string& name() const { return name_; }  ///< the path as given
   std::uint64_t size() const { return size_; }       ///< bytes, taken when the file was opened
+
+  int descriptor() const { return descriptor_; }     ///< open for reading
 
   /// Fills `out` from `offset` on. Throws InputError where the file ends earlier or cannot be read.
   void read(std::uint64_t offset, std::span<std::byte> out) const;

@@ -73,4 +73,6 @@ Model load_hugging_face(const std::filesystem::path& directory) {
   return model;
 }
 
+Model load_model(const std::string& source) { return load_hugging_face(source); }
+
 }  // namespace specbench::engine

@@ -1,4 +1,4 @@
-// A model as it lies on disk, read into memory: shape, float32 weights, tokenizer. Knows nothing of
+// A model as it lies on disk: shape, weights as stored, tokenizer. Knows nothing of
 // how it is run.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model/matrix.h"
 #include "engine/model/tokenizer.h"
 #include "engine/types.h"
 
@@ -15,8 +16,10 @@ namespace specbench::engine {
 
 /// Shape of a Llama-like decoder: RMSNorm, RoPE (halves rotated), grouped-query attention, SwiGLU.
 struct ModelConfig {
-  int vocab_size = 0;
-  int width = 0;  ///< hidden_size
+  std::string architecture = "llama";  ///< "llama", "mistral", "qwen2", "qwen3"
+  int vocab_size = 0;                  ///< rows of embedding and head
+  int n_tokens = 0;  ///< ids from here on belong to no token: their logits are -inf; 0: all do
+  int width = 0;     ///< hidden_size
   int n_layers = 0;
   int n_heads = 0;     ///< query heads
   int n_kv_heads = 0;  ///< divides n_heads
@@ -24,27 +27,28 @@ struct ModelConfig {
   int ffn_width = 0;   ///< intermediate_size
   double norm_eps = 0;
   double rope_theta = 0;
-  int max_positions = 0;  ///< longest sequence, prompt and output together
+  /// [head_dim / 2] radians a position, with any scaling applied (rope.h); empty: theta^(-2 i /
+  /// head_dim).
+  std::vector<double> rope_frequencies;
+  double rope_magnitude = 1.0;  ///< cosines and sines are multiplied by it (YaRN)
+  int max_positions = 0;        ///< longest sequence, prompt and output together
+  bool has_qkv_bias = false;
+  bool has_qk_norm = false;  ///< RMSNorm over each query and key head, before the rotation
   bool tied_head = false;
   std::optional<TokenId> bos;
   std::vector<TokenId> eos;  ///< any of these ends a document; may be empty
 };
 
-/// Row-major n_rows x n_cols: row = output, column = input.
-struct Matrix {
-  int n_rows = 0;
-  int n_cols = 0;
-  std::vector<float> data;
-};
-
 struct LayerWeights {
-  std::vector<float> attention_norm;  ///< width
-  Matrix query;                       ///< (n_heads * head_dim) x width
-  Matrix key, value;                  ///< (n_kv_heads * head_dim) x width
-  Matrix attention_out;               ///< width x (n_heads * head_dim)
-  std::vector<float> ffn_norm;        ///< width
-  Matrix gate, up;                    ///< ffn_width x width
-  Matrix down;                        ///< width x ffn_width
+  std::vector<float> attention_norm;                      ///< width
+  Matrix query;                                           ///< (n_heads * head_dim) x width
+  Matrix key, value;                                      ///< (n_kv_heads * head_dim) x width
+  std::vector<float> query_bias, key_bias, value_bias;    ///< one an output; empty without
+  std::vector<float> query_norm, key_norm;                ///< head_dim; empty without
+  Matrix attention_out;                                   ///< width x (n_heads * head_dim)
+  std::vector<float> ffn_norm;                            ///< width
+  Matrix gate, up;                                        ///< ffn_width x width
+  Matrix down;                                            ///< width x ffn_width
 };
 
 struct Weights {
@@ -59,13 +63,19 @@ struct Model {
   ModelConfig config;
   Weights weights;
   Tokenizer tokenizer;
-  std::uint64_t weights_hash = 0;  ///< FNV-1a of the weight files' bytes, in file-name order
-  std::string weights_dtype;       ///< as stored: "BF16", "F16", "F32" (or "mixed")
+  /// Of every tensor's name, type, shape and bytes, in order of names (tensor_hash.h): the same
+  /// however the tensors are spread over files.
+  std::uint64_t weights_hash = 0;
+  std::string weights_dtype;  ///< as stored: "BF16", "Q4_1"; the commonest by bytes, "+" if others
 
-  /// Ids of a prompt: BOS first where the config has one, then the text. Throws InputError if the
+  /// Ids of a prompt: BOS first where the model wants one, then the text. Throws InputError if the
   /// text is empty and there is no BOS.
   std::vector<TokenId> encode_prompt(std::string_view text) const;
 };
+
+/// A Hugging Face directory, a GGUF file or "synthetic:<shape>" (synthetic.h). Throws InputError:
+/// one sentence naming file, field or tensor, value, and what was expected.
+Model load_model(const std::string& source);
 
 /// Reads config.json, *.safetensors (one file, or sharded with model.safetensors.index.json) and
 /// tokenizer.json. Throws InputError: one sentence naming file, field or tensor, value, and what

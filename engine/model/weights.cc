@@ -114,7 +114,7 @@ class TensorStore {
   std::vector<float> vector(const std::string& name, int size) { return take(name, {size}); }
 
   Matrix matrix(const std::string& name, int n_rows, int n_cols) {
-    return {n_rows, n_cols, take(name, {n_rows, n_cols})};
+    return make_matrix(n_rows, n_cols, take(name, {n_rows, n_cols}));
   }
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
@@ -201,7 +201,7 @@ void check_tied_copy(TensorStore& store, const ModelConfig& config, const Matrix
                      const std::filesystem::path& directory) {
   if (!store.has("lm_head.weight")) return;
   const Matrix head = store.matrix("lm_head.weight", config.vocab_size, config.width);
-  if (head.data == embedding.data) return;
+  if (to_floats(head) == to_floats(embedding)) return;
   throw InputError(directory.string() +
                    ": tensor 'lm_head.weight' differs from 'model.embed_tokens.weight' although "
                    "config.json sets "

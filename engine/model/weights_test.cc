@@ -83,20 +83,20 @@ TEST(Weights, ReadsOneFile) {
   const LayerWeights& layer = stored.weights.layers[1];
   EXPECT_EQ(layer.query.n_rows, 12);
   EXPECT_EQ(layer.query.n_cols, 4);
-  EXPECT_EQ(layer.query.data, named(tensors, "model.layers.1.self_attn.q_proj.weight").values);
-  EXPECT_EQ(layer.key.data, named(tensors, "model.layers.1.self_attn.k_proj.weight").values);
-  EXPECT_EQ(layer.value.data, named(tensors, "model.layers.1.self_attn.v_proj.weight").values);
-  EXPECT_EQ(layer.attention_out.data,
+  EXPECT_EQ(to_floats(layer.query), named(tensors, "model.layers.1.self_attn.q_proj.weight").values);
+  EXPECT_EQ(to_floats(layer.key), named(tensors, "model.layers.1.self_attn.k_proj.weight").values);
+  EXPECT_EQ(to_floats(layer.value), named(tensors, "model.layers.1.self_attn.v_proj.weight").values);
+  EXPECT_EQ(to_floats(layer.attention_out),
             named(tensors, "model.layers.1.self_attn.o_proj.weight").values);
   EXPECT_EQ(layer.attention_norm, named(tensors, "model.layers.1.input_layernorm.weight").values);
   EXPECT_EQ(layer.ffn_norm,
             named(tensors, "model.layers.1.post_attention_layernorm.weight").values);
-  EXPECT_EQ(layer.gate.data, named(tensors, "model.layers.1.mlp.gate_proj.weight").values);
-  EXPECT_EQ(layer.up.data, named(tensors, "model.layers.1.mlp.up_proj.weight").values);
-  EXPECT_EQ(layer.down.data, named(tensors, "model.layers.1.mlp.down_proj.weight").values);
-  EXPECT_EQ(stored.weights.embedding.data, named(tensors, "model.embed_tokens.weight").values);
+  EXPECT_EQ(to_floats(layer.gate), named(tensors, "model.layers.1.mlp.gate_proj.weight").values);
+  EXPECT_EQ(to_floats(layer.up), named(tensors, "model.layers.1.mlp.up_proj.weight").values);
+  EXPECT_EQ(to_floats(layer.down), named(tensors, "model.layers.1.mlp.down_proj.weight").values);
+  EXPECT_EQ(to_floats(stored.weights.embedding), named(tensors, "model.embed_tokens.weight").values);
   EXPECT_EQ(stored.weights.final_norm, named(tensors, "model.norm.weight").values);
-  EXPECT_EQ(stored.weights.head.data, named(tensors, "lm_head.weight").values);
+  EXPECT_EQ(to_floats(stored.weights.head), named(tensors, "lm_head.weight").values);
   EXPECT_EQ(stored.dtype, "F32");
   EXPECT_EQ(stored.hash, fnv1a(kFnvOffset, std::as_bytes(std::span(bytes))));
 }
@@ -111,8 +111,8 @@ TEST(Weights, ReadsShardsInFileNameOrder) {
   folder.write("b.safetensors", safetensors_bytes(front));
   folder.write("a.safetensors", safetensors_bytes(back));
   const StoredWeights stored = read_weights(folder.path(), tiny_config(true));
-  EXPECT_EQ(stored.weights.embedding.data, all[0].values);
-  EXPECT_TRUE(stored.weights.head.data.empty());
+  EXPECT_EQ(to_floats(stored.weights.embedding), all[0].values);
+  EXPECT_TRUE(stored.weights.head.empty());
   const std::string joined = safetensors_bytes(back) + safetensors_bytes(front);
   EXPECT_EQ(stored.hash, fnv1a(kFnvOffset, std::as_bytes(std::span(joined))));
 
@@ -215,7 +215,7 @@ TEST(Weights, AllowsCopiesAndOldExtras) {
   tensors.back().name = "lm_head.weight";
   tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", {3}, {1, 2, 3}});
   folder.write("model.safetensors", safetensors_bytes(tensors));
-  EXPECT_TRUE(read_weights(folder.path(), tiny_config(true)).weights.head.data.empty());
+  EXPECT_TRUE(read_weights(folder.path(), tiny_config(true)).weights.head.empty());
 }
 
 TEST(Weights, RefusesAHugeConfigBeforeTakingMemory) {
