@@ -9,12 +9,14 @@
 
 #include "engine/error.h"
 #include "harness/environment.h"
+#include "harness/pinning.h"
 #include "harness/watch.h"
 #include "suites/latency_checks.h"
 #include "suites/latency_report.h"
 #include "suites/latency_subject.h"
 #include "suites/latency_validity.h"
 #include "suites/lossless.h"
+#include "suites/samples.h"
 #include "suites/sweep_report.h"
 
 namespace specbench::suites {
@@ -61,6 +63,7 @@ class Sweep {
     describe(record);
     if (!check(record)) return;
     const harness::Series series = measure(record);
+    save_samples(series, 0, record);
     if (series.is_refused()) return conclude_void(series.faults.front() + ".", record);
     if (!check_timed(series, record)) return;
     if (series.blocks_done == 0)
@@ -186,6 +189,8 @@ class Sweep {
     };
     harness::SteadyClock clock;
     harness::MachineWatch watch({.n_threads = context_.options.threads});
+    const harness::PinnedThreads pinned(context_.options.threads);
+    record.environment.emplace_back("threads_pinned", !pinned.cores().empty());
     return harness::measure(subjects, plan, clock, show, *context_.stop, &watch);
   }
 
