@@ -85,7 +85,7 @@ TEST(WatchRules, Preemption) {  // 100 a second and thread: 200, but 3 at least
   EXPECT_EQ(in_ms(1, 4), Marks{"preempted"});
 }
 
-TEST(WatchRules, TimeInLineForACoreCountsBeforeSwitches) {  // 5 % of a second
+TEST(WatchRules, TimeInLineForACoreCountsBeforeSwitches) {  // 10 % of a second
   const auto waited = [](std::optional<std::int64_t> before, std::optional<std::int64_t> after) {
     return events([=](Second& s) {
       s.after.n_preempted += 1000;  // of microseconds each
@@ -93,8 +93,8 @@ TEST(WatchRules, TimeInLineForACoreCountsBeforeSwitches) {  // 5 % of a second
       s.after.waited_ns = after;
     });
   };
-  EXPECT_EQ(waited(7'000, 50'006'000), Marks{});
-  EXPECT_EQ(waited(7'000, 50'008'000), Marks{"preempted"});
+  EXPECT_EQ(waited(7'000, 100'006'000), Marks{});
+  EXPECT_EQ(waited(7'000, 100'008'000), Marks{"preempted"});
   EXPECT_EQ(waited({}, 1), Marks{"preempted"});  // not known at one end: the switches tell
   EXPECT_EQ(waited(9'000, 8'000), Marks{"preempted"});
 }

@@ -7,7 +7,6 @@
 #include "engine/error.h"
 #include "harness/ceiling.h"
 #include "harness/environment.h"
-#include "harness/pinning.h"
 #include "harness/turns.h"
 #include "harness/watch.h"
 #include "suites/latency_allocations.h"
@@ -197,8 +196,6 @@ harness::Series measure_arms(const Context& context, std::span<harness::Subject*
   // The other process runs between our runs, and shares of ticks are formed over both.
   if (!context.options.turns.empty()) rules.max_others_cores = context.options.threads + 1;
   harness::MachineWatch watch(rules);
-  const harness::PinnedThreads pinned(context.options.threads);
-  record.environment.emplace_back("threads_pinned", !pinned.cores().empty());
   harness::Series series = harness::measure(arms, plan, clock, show, *context.stop, &watch);
   const auto after = harness::read_cpu_times();
   const auto stolen = before && after ? harness::steal_share(*before, *after) : std::nullopt;

@@ -9,7 +9,6 @@
 
 #include "engine/error.h"
 #include "harness/environment.h"
-#include "harness/pinning.h"
 #include "harness/watch.h"
 #include "suites/latency_checks.h"
 #include "suites/latency_report.h"
@@ -189,8 +188,6 @@ class Sweep {
     };
     harness::SteadyClock clock;
     harness::MachineWatch watch({.n_threads = context_.options.threads});
-    const harness::PinnedThreads pinned(context_.options.threads);
-    record.environment.emplace_back("threads_pinned", !pinned.cores().empty());
     return harness::measure(subjects, plan, clock, show, *context_.stop, &watch);
   }
 
