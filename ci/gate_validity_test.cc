@@ -105,9 +105,9 @@ TEST(GateValidity, AnInstrumentThatCannotBeTrustedIsVoid) {
        Outcome::kVoid, "validity.injected.candidate", "not seen"},
       {"marked samples",
        [](Sides& s) {
-         for (auto& row : table_of(s.candidate).rows) row[7] = 0.06;
+         for (auto& row : table_of(s.candidate).rows) row[7] = 0.21;
        },
-       Outcome::kVoid, "validity.marked.candidate", "6.00 % of the candidate's samples"},
+       Outcome::kVoid, "validity.marked.candidate", "21.00 % of the candidate's samples"},
   });
 }
 
