@@ -99,16 +99,40 @@ TEST(GateValidity, AnInstrumentThatCannotBeTrustedIsVoid) {
       {"wide A/A", [](Sides& s) { s.candidate.tables = {testing::process_table({.noise = 0.1})}; },
        Outcome::kVoid, "validity.aa.candidate", "too wide"},
       {"biased A/A", [](Sides& s) { s.baseline.tables = {testing::process_table({.bias = 0.03})}; },
-       Outcome::kVoid, "validity.aa.baseline", "not timed equally"},
+       Outcome::kVoid, "validity.aa.baseline", "timed differently, by more than 1.00 %"},
       {"injected work not seen",
        [](Sides& s) { s.candidate.tables = {testing::process_table({.injected = 0.0})}; },
        Outcome::kVoid, "validity.injected.candidate", "not seen"},
       {"marked samples",
        [](Sides& s) {
-         for (auto& row : table_of(s.candidate).rows) row[7] = 0.06;
+         for (auto& row : table_of(s.candidate).rows) row[7] = 0.21;
        },
-       Outcome::kVoid, "validity.marked.candidate", "6.00 % of the candidate's samples"},
+       Outcome::kVoid, "validity.marked.candidate", "21.00 % of the candidate's samples"},
   });
+}
+
+// Half a percent between equal arms cannot turn a verdict about two.
+TEST(GateValidity, ABiasTooSmallToMatterIsNoObstacle) {
+  Sides sides;
+  sides.baseline.tables = {testing::process_table({.bias = 0.008})};
+  const GateVerdict verdict = judge(sides.input(), Policy{});
+  EXPECT_EQ(verdict.outcome, Outcome::kPass) << verdict.sentence;
+  Policy strict;
+  strict.max_aa_bias = 0.001;
+  EXPECT_EQ(judge(sides.input(), strict).outcome, Outcome::kVoid);
+}
+
+// One process in ten that was disturbed widens the extremes, not what the instrument can resolve.
+TEST(GateValidity, OneDisturbedProcessDoesNotBlindTheInstrument) {
+  Sides sides;
+  auto& rows = table_of(sides.candidate).rows;
+  rows[4][3] = 0.12;   // log_aa
+  rows[7][4] = -0.03;  // log_injected
+  const GateVerdict verdict = judge(sides.input(), Policy{});
+  EXPECT_EQ(verdict.outcome, Outcome::kPass) << verdict.sentence;
+  for (const std::size_t p : {2U, 5U, 6U}) rows[p][3] = -0.12;  // and six of ten do widen it
+  for (const std::size_t p : {7U, 8U}) rows[p][3] = 0.12;
+  EXPECT_EQ(judge(sides.input(), Policy{}).outcome, Outcome::kVoid);
 }
 
 }  // namespace

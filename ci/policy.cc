@@ -109,6 +109,7 @@ bool read_key(const std::string& key, const Json& json, Policy& p) {
     return p.speedup_floor = number(name, json, 0, 1e6, "a number of 0 (none) to 1e6"), true;
   if (key == "figures") return p.figures = read_figures(json), true;
   if (key == "max_aa_width") return p.max_aa_width = open_share(name, json), true;
+  if (key == "max_aa_bias") return p.max_aa_bias = open_share(name, json), true;
   if (key == "max_marked_share")
     return p.max_marked_share = number(name, json, 0, 1, "a number of 0 to 1"), true;
   if (key == "counters") return p.counters = read_rule(json), true;
@@ -188,6 +189,7 @@ results::Entries policy_entries(const Policy& p) {
           {"speedup_floor", p.speedup_floor},
           {"figures", fmt::format("{}", fmt::join(p.figures, " "))},
           {"max_aa_width", p.max_aa_width},
+          {"max_aa_bias", p.max_aa_bias},
           {"max_marked_share", p.max_marked_share},
           {"counters", std::string(p.counters == CounterRule::kFail ? "fail" : "name")},
           {"acceptance_miss", p.acceptance_miss},

@@ -23,7 +23,8 @@ struct Policy {
   double speedup_floor = 0.0;  // ratio; 0: none asked for
   std::vector<std::string> figures = {"cost"};  // gated: cost, speedup, e2e_speedup
   double max_aa_width = 0.10;                   // of the A/A interval, as a ratio less 1
-  double max_marked_share = 0.05;               // of samples marked doubtful, each side
+  double max_aa_bias = 0.01;                    // of the twin, certain, as a ratio less 1
+  double max_marked_share = 0.20;               // of samples marked doubtful, each side
   CounterRule counters = CounterRule::kFail;
   double acceptance_miss = 1e-3;  // two-sided, of each side's binomial interval
   double max_certified_tv = 0.005;

@@ -37,7 +37,7 @@ TEST(Policy, ReadsEveryKeyAndComments) {
   const Policy p = parse_policy(R"(// why
     {"looks": [6, 12], "misses": [0.02, 0.03], /* wider */ "fail_above": 0.005,
      "pass_below": 0.02, "speedup_floor": 1.2, "figures": ["cost", "speedup", "e2e_speedup"],
-     "max_aa_width": 0.2, "max_marked_share": 0.5, "counters": "name", "acceptance_miss": 1e-4,
+     "max_aa_width": 0.2, "max_aa_bias": 0.03, "max_marked_share": 0.5, "counters": "name", "acceptance_miss": 1e-4,
      "max_certified_tv": 0.01, "require_lossless": true, "lossless_samples": 1e6, "power": 0.8})");
   EXPECT_EQ(p.looks, (std::vector<int>{6, 12}));
   EXPECT_EQ(p.misses, (std::vector<double>{0.02, 0.03}));
@@ -46,6 +46,7 @@ TEST(Policy, ReadsEveryKeyAndComments) {
   EXPECT_EQ(p.speedup_floor, 1.2);
   EXPECT_EQ(p.figures, (std::vector<std::string>{"cost", "speedup", "e2e_speedup"}));
   EXPECT_EQ(p.max_aa_width, 0.2);
+  EXPECT_EQ(p.max_aa_bias, 0.03);
   EXPECT_EQ(p.max_marked_share, 0.5);
   EXPECT_EQ(p.counters, CounterRule::kName);
   EXPECT_EQ(p.acceptance_miss, 1e-4);

@@ -41,6 +41,32 @@ int count_cores(std::string_view proc_stat) {
   return std::max(count, 1);
 }
 
+bool was_preempted(const WatchReading& before, const WatchReading& after, const WatchRules& rules) {
+  const double seconds = seconds_between(before, after);
+  // The sum falls where a thread has ended: then the switches tell.
+  if (const auto waited = rise(before.waited_ns, after.waited_ns))
+    return static_cast<double>(*waited) * 1e-9 > rules.max_waited_share * seconds;
+  const double n_preempted = static_cast<double>(after.n_preempted - before.n_preempted);
+  const double allowed = rules.max_preempted_rate * rules.n_threads * seconds;
+  return n_preempted > std::max(allowed, static_cast<double>(rules.max_preempted));
+}
+
+// "256 1024 3" a thread: ns on a core, ns in line for one, time slices.
+std::optional<std::int64_t> read_waited_ns(const fs::path& root) {
+  std::int64_t sum = 0;
+  std::error_code error;
+  fs::directory_iterator thread(root / "proc/self/task", error);
+  if (error || thread == fs::directory_iterator()) return std::nullopt;
+  for (; !error && thread != fs::directory_iterator(); thread.increment(error)) {
+    const std::string line = read_line(thread->path() / "schedstat").value_or("");
+    const std::vector<std::string_view> fields = split(line, ' ');
+    const auto waited = fields.size() < 2 ? std::nullopt : parse_number<std::int64_t>(fields[1]);
+    if (!waited) return std::nullopt;
+    sum += *waited;
+  }
+  return error ? std::nullopt : std::optional(sum);
+}
+
 std::int64_t to_ns(const timeval& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + std::int64_t{time.tv_usec} * 1000;
 }
@@ -61,11 +87,7 @@ Marks judge_events(const WatchReading& before, const WatchReading& after, double
       std::min(*before.n_running, *after.n_running) > after.n_cores) {
     marks.emplace_back("load");
   }
-  const double n_preempted = static_cast<double>(after.n_preempted - before.n_preempted);
-  const double allowed =
-      rules.max_preempted_rate * rules.n_threads * seconds_between(before, after);
-  if (n_preempted > std::max(allowed, static_cast<double>(rules.max_preempted)))
-    marks.emplace_back("preempted");
+  if (was_preempted(before, after, rules)) marks.emplace_back("preempted");
   if (has_risen(before.throttled.n_thermal, after.throttled.n_thermal))
     marks.emplace_back("thermal");
   if (has_risen(before.throttled.n_cgroup_throttled, after.throttled.n_cgroup_throttled))
@@ -119,6 +141,7 @@ WatchReading MachineWatch::read() {
       root_ / "sys/devices/system/cpu" / core / "cpufreq" / "scaling_cur_freq";
   if (const auto khz = read_number<double>(frequency)) reading.frequency_mhz = *khz / 1000;
   reading.throttled = read_throttle_counts(cgroup_cpu_stats_, root_);
+  reading.waited_ns = read_waited_ns(root_);
   rusage usage{};
   if (getrusage(RUSAGE_SELF, &usage) == 0) {
     reading.own_cpu_ns = to_ns(usage.ru_utime) + to_ns(usage.ru_stime);

@@ -85,6 +85,20 @@ TEST(WatchRules, Preemption) {  // 100 a second and thread: 200, but 3 at least
   EXPECT_EQ(in_ms(1, 4), Marks{"preempted"});
 }
 
+TEST(WatchRules, TimeInLineForACoreCountsBeforeSwitches) {  // 10 % of a second
+  const auto waited = [](std::optional<std::int64_t> before, std::optional<std::int64_t> after) {
+    return events([=](Second& s) {
+      s.after.n_preempted += 1000;  // of microseconds each
+      s.before.waited_ns = before;
+      s.after.waited_ns = after;
+    });
+  };
+  EXPECT_EQ(waited(7'000, 100'006'000), Marks{});
+  EXPECT_EQ(waited(7'000, 100'008'000), Marks{"preempted"});
+  EXPECT_EQ(waited({}, 1), Marks{"preempted"});  // not known at one end: the switches tell
+  EXPECT_EQ(waited(9'000, 8'000), Marks{"preempted"});
+}
+
 TEST(WatchRules, ThrottlingOfEitherKind) {
   EXPECT_EQ(events([](Second& s) { s.after.throttled.n_thermal = 8; }), Marks{"thermal"});
   EXPECT_EQ(events([](Second& s) { s.after.throttled.n_cgroup_throttled = 21; }), Marks{"quota"});
@@ -175,8 +189,13 @@ TEST(MachineWatch, ReadsAPlantedMachine) {
   const fs::path thermal = "sys/devices/system/cpu/cpu0/thermal_throttle";
   write(thermal / "core_throttle_count", "3\n");
   write(thermal / "package_throttle_count", "2\n");
+  write("proc/self/task/11/schedstat", "900 40 7\n");
+  write("proc/self/task/12/schedstat", "800 2 7\n");
   const WatchReading reading = MachineWatch(WatchRules{}, root).read();
+  write("proc/self/task/13/schedstat", "disabled\n");
+  EXPECT_FALSE(MachineWatch(WatchRules{}, root).read().waited_ns);
   fs::remove_all(root);
+  EXPECT_EQ(reading.waited_ns, 42);
   EXPECT_EQ(reading.total_ticks, 1010);
   EXPECT_EQ(reading.steal_ticks, 30);
   EXPECT_EQ(reading.busy_ticks, 160);
@@ -192,7 +211,7 @@ TEST(MachineWatch, ReadsAPlantedMachine) {
 TEST(MachineWatch, WhatCannotBeReadIsAbsent) {
   const WatchReading reading = MachineWatch(WatchRules{}, "/nonexistent").read();
   EXPECT_FALSE(reading.total_ticks || reading.steal_ticks || reading.busy_ticks ||
-               reading.n_running || reading.frequency_mhz);
+               reading.n_running || reading.frequency_mhz || reading.waited_ns);
   EXPECT_FALSE(reading.throttled.n_thermal || reading.throttled.n_cgroup_throttled ||
                reading.throttled.n_cgroup_periods);
   EXPECT_EQ(reading.n_cores, 1);

@@ -9,11 +9,13 @@
 #include "harness/environment.h"
 #include "harness/turns.h"
 #include "harness/watch.h"
+#include "suites/latency_allocations.h"
 #include "suites/latency_checks.h"
 #include "suites/latency_report.h"
 #include "suites/latency_subject.h"
 #include "suites/latency_validity.h"
 #include "suites/lossless.h"
+#include "suites/samples.h"
 #include "suites/timing_mutants.h"
 
 namespace specbench::suites {
@@ -165,52 +167,6 @@ void check_passes(const Context& context, const Work& work, const CheckedPass& p
     record.counters.emplace_back(std::string("token_layers") + name, pass->work.token_layers);
     record.counters.emplace_back(std::string("head_rows") + name, pass->work.head_rows);
     record.counters.emplace_back(std::string("steps") + name, pass->steps.n_steps);
-  }
-}
-
-/// Counters of heap allocations inside the loop that is timed.
-std::vector<results::Check> check_allocations(const Context& context, Arm& autoregressive,
-                                              Arm& speculative, results::Record& record) {
-  results::Check check{"counters.allocations", results::CheckStatus::kPassed,
-                       "The decoding loop takes nothing from the heap."};
-  // Penalties and stop strings look back over the text with lists of their own; lanes of a batch
-  // start and grow at different rounds. Their counts are kept, and gated as counters.
-  const Options& o = context.options;
-  const bool is_plain = !o.sampling.has_processors() && o.stop_texts.empty() && o.batch <= 1;
-  for (Arm* arm : {&autoregressive, &speculative}) {
-    const auto n = count_allocations(*arm, context);
-    if (!n || context.options.backend != "cpu" || kPoisonByDefault)
-      return {{check.id, results::CheckStatus::kSkipped,
-               "Counted on the cpu backend alone, and in release builds."}};
-    record.counters.emplace_back("allocations." + arm->name(), *n);
-    if (*n == 0 || *context.stop) continue;
-    check.status = is_plain ? results::CheckStatus::kFailed : results::CheckStatus::kSkipped;
-    check.detail = fmt::format("The {} loop took {} pieces of memory from the heap in one pass.",
-                               arm->name(), *n);
-  }
-  return {check};
-}
-
-void save_samples(const harness::Series& series, int process, results::Record& record) {
-  record.phase_names = series.phase_names;
-  for (const harness::Sample& s : series.samples) {
-    results::SampleRow row;
-    row.arm = series.arm_names[static_cast<std::size_t>(s.arm)];
-    row.process = process;
-    row.case_index = s.case_index;
-    row.block = s.block;
-    row.order = s.order;
-    row.is_warmup = s.is_warmup;
-    row.wall_ns = s.wall_ns;
-    row.first_token_ns = s.first_token_ns;
-    row.decode_ns = s.decode_ns;
-    row.phase_ns = s.phase_ns;
-    row.chunk_end_ns = s.chunk_end_ns;
-    row.chunk_tokens = s.chunk_tokens;
-    row.n_tokens = s.n_tokens;
-    row.fingerprint = s.fingerprint;
-    row.mark = s.mark;
-    record.samples.push_back(std::move(row));
   }
 }
 

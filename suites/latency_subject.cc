@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "harness/allocations.h"
-
 namespace specbench::suites {
 
 namespace {
@@ -165,41 +163,6 @@ CheckedPass run_checked(Arm& arm, const Context& context) {
   pass.steps = steps.counts;
   pass.work = arm.backend().work();
   return pass;
-}
-
-namespace {
-
-class AllocationCounter final : public engine::Observer {
- public:
-  explicit AllocationCounter(const std::atomic<bool>& stop) : stop_(stop) {}
-  void phase(engine::Phase) override {}
-  void prefill(const engine::Prefill&) override { n_rounds_ = 0; }
-  void round(const engine::Round&) override {
-    const std::int64_t now = harness::n_allocations().value_or(0);
-    if (n_rounds_++ >= kRoundsOfGrowth) sum += now - last_;
-    last_ = now;
-  }
-  bool is_cancelled() override { return stop_; }
-
-  std::int64_t sum = 0;
-
- private:
-  static constexpr int kRoundsOfGrowth = 2;
-  const std::atomic<bool>& stop_;
-  int n_rounds_ = 0;
-  std::int64_t last_ = 0;
-};
-
-}  // namespace
-
-std::optional<std::int64_t> count_allocations(Arm& arm, const Context& context) {
-  if (!harness::n_allocations()) return std::nullopt;
-  AllocationCounter counter(*context.stop);
-  for (int c = 0; c < static_cast<int>(arm.cases().size()) && !*context.stop; ++c) {
-    arm.prepare(c);
-    (void)arm.decode(c, counter);
-  }
-  return counter.sum;
 }
 
 }  // namespace specbench::suites

@@ -97,9 +97,4 @@ struct CheckedPass {
 };
 CheckedPass run_checked(Arm& arm, const Context& context);
 
-/// Heap allocations of the decoding loop in one more untimed pass: from the end of each sequence's
-/// second round to the end of its last, so that room taken once does not count. Absent where they
-/// cannot be counted.
-std::optional<std::int64_t> count_allocations(Arm& arm, const Context& context);
-
 }  // namespace specbench::suites

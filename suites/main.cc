@@ -19,6 +19,7 @@
 #include "ci/gate.h"
 #include "ci/looks.h"
 #include "ci/policy.h"
+#include "ci/rehearsal.h"
 #include "engine/error.h"
 #include "results/output.h"
 #include "results/record_file.h"
@@ -197,9 +198,25 @@ ci::Policy policy_of(const suites::Options& options) {
   }
 }
 
+/// How often would this policy have been right with the pairs that the records hold?
+results::Record rehearse_gate(const suites::Options& options, const ci::Policy& policy) {
+  const std::vector<results::Record> baseline = suites::read_records(options.baseline);
+  const std::vector<results::Record> candidate = suites::read_records(options.candidate);
+  ci::RehearsalInput input;
+  for (const results::Record& record : baseline) input.baseline.push_back(&record);
+  for (const results::Record& record : candidate) input.candidate.push_back(&record);
+  try {
+    return ci::rehearsal_record(ci::rehearse(input, policy, options.rehearse, options.seed), input,
+                                policy);
+  } catch (const std::invalid_argument& error) {
+    throw engine::InputError(std::string(error.what()) + ".");
+  }
+}
+
 /// Records at hand are judged as they are; programs are measured in looks.
 results::Record run_gate(const suites::Options& options, suites::Progress& progress) {
   ci::Policy policy = policy_of(options);
+  if (options.rehearse > 0) return rehearse_gate(options, policy);
   if (!options.baseline.empty()) {
     // Records measured apart have no cost; a policy of one's own stands as it is.
     if (options.policy.empty()) policy.figures = {"speedup"};

@@ -47,6 +47,25 @@ results::Metric ratio_over_processes(const char* name, const std::vector<double>
   return metric;
 }
 
+/// How small an effect on the time a token these processes would have shown.
+void add_detectable(const std::vector<double>& log_speedups, results::Record& merged) {
+  stats::DetectablePlan plan;
+  plan.miss = (1.0 - kLevel) / 2.0;
+  const auto shift =
+      log_speedups.empty() ? std::nullopt : stats::min_detectable_shift(log_speedups, plan);
+  results::Metric metric{"min_detectable_slowdown", {}, "1", {}, {}, {}, ""};
+  if (shift) {
+    metric.value = std::expm1(*shift);
+    metric.note =
+        fmt::format("a slowdown or speed-up of {:.1f} % would have been seen with probability {}",
+                    100 * *metric.value, plan.power);
+    merged.notes.push_back("A" + metric.note.substr(1) + ".");
+  } else {
+    metric.note = "too few processes for a bound";
+  }
+  merged.metrics.push_back(std::move(metric));
+}
+
 /// The same metric of every process, as median with its interval.
 results::Metric median_metric(const results::Metric& first,
                               const std::vector<results::Record>& records) {
@@ -184,6 +203,7 @@ results::Record merge_processes(std::vector<results::Record> records) {
   merged.checks = merge_checks(records);
   merged.checks.push_back(check_counters(records));
   merged.notes = merge_notes(records);
+  add_detectable(present(values, &ProcessValues::log_speedup), merged);
   for (results::NamedTable& table : merged.tables)
     if (table.name == "process_values") table = process_table(values);
   merged.options.emplace_back("processes", static_cast<std::int64_t>(records.size()));

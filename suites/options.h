@@ -59,6 +59,7 @@ struct Options {
   std::string baseline_binary;  ///< gate: programs that are measured in turn
   std::string candidate_binary;
   std::string policy;                  ///< gate: JSON file; empty: the built-in defaults
+  int rehearse = 0;                    ///< gate: play so many with pairs drawn from the records
   std::vector<std::string> records;    ///< report: files
   std::string to = "html";             ///< report: html, markdown, junit, google-benchmark
   std::string out;                     ///< record file (JSON)
@@ -68,9 +69,13 @@ struct Options {
   std::vector<std::string> arguments;  ///< the same as words, without the program
 };
 
-/// Parses the command line. Returns false where there is nothing left to do (--help, --version),
-/// the text having gone to standard output. Throws engine::InputError with one sentence for wrong
-/// usage.
+/// Throws engine::InputError with one sentence where an option is out of range or does not go with
+/// another.
+void check_options(const Options& options);
+
+/// Parses the command line and checks it. Returns false where there is nothing left to do (--help,
+/// --version), the text having gone to standard output. Throws engine::InputError with one sentence
+/// for wrong usage.
 bool parse_options(int argc, const char* const* argv, Options& options);
 
 }  // namespace specbench::suites

@@ -65,6 +65,21 @@ TEST(Processes, MergedSpeedupIsTheMedianWithOrderStatistics) {
   EXPECT_FALSE(results::find_metric(merged, "acceptance_length")->lower);  // exact: no spread
 }
 
+TEST(Processes, MergedRunSaysHowSmallAnEffectItWouldHaveSeen) {
+  const auto effect = [](double scale) {
+    std::vector<results::Record> records;
+    for (int p = 0; p < 10; ++p) records.push_back(part(p, scale * 0.01 * p));
+    const results::Record merged = merge_processes(std::move(records));
+    return results::find_metric(merged, "min_detectable_slowdown")->value.value();
+  };
+  // Spread .03: a bound over ten of them is off by about twice their spread, hardly by more.
+  EXPECT_GT(effect(1), 0.03);
+  EXPECT_LT(effect(1), 0.12);
+  EXPECT_NEAR(std::log1p(effect(2)), 2 * std::log1p(effect(1)), 1e-9);  // scales with the spread
+  const results::Record few = merge_processes({part(0, 0.1), part(1, 0.2)});
+  EXPECT_FALSE(results::find_metric(few, "min_detectable_slowdown")->value);
+}
+
 TEST(Processes, OtherCountersAreABrokenRun) {
   auto records = ten_parts();
   records[4] = part(4, 0.04, 8);

@@ -15,6 +15,7 @@
 #include "suites/latency_subject.h"
 #include "suites/latency_validity.h"
 #include "suites/lossless.h"
+#include "suites/samples.h"
 #include "suites/sweep_report.h"
 
 namespace specbench::suites {
@@ -61,6 +62,7 @@ class Sweep {
     describe(record);
     if (!check(record)) return;
     const harness::Series series = measure(record);
+    save_samples(series, 0, record);
     if (series.is_refused()) return conclude_void(series.faults.front() + ".", record);
     if (!check_timed(series, record)) return;
     if (series.blocks_done == 0)

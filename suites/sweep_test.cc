@@ -9,6 +9,7 @@
 #include "engine/error.h"
 #include "suites/fault_test_support.h"
 #include "suites/latency_test_support.h"
+#include "suites/latency_validity.h"
 #include "suites/sweep_report.h"
 
 namespace specbench::suites {
@@ -96,7 +97,9 @@ TEST(Sweep, MeasuresEveryCellOfASmallGrid) {
   EXPECT_TRUE(was_measured(record)) << record.verdict;
   for (const results::Check& check : record.checks)
     EXPECT_EQ(check.status, CheckStatus::kPassed) << check.id << ": " << check.detail;
-  EXPECT_EQ(record.checks.size(), 5U + 2U);  // the arms; equal.timed and validity
+  EXPECT_EQ(record.checks.size(), 5U + 2U);           // the arms; equal.timed and validity
+  constexpr std::size_t kPasses = 5 + kLeastWarmups;  // of every arm over two prompts
+  EXPECT_EQ(record.samples.size(), 5U * 2U * kPasses);
   const results::NamedTable* table = results::find_table(record, "sweep");
   ASSERT_NE(table, nullptr);
   ASSERT_EQ(table->rows.size(), 4U);  // no layer 99
