@@ -1,5 +1,5 @@
-// rope_theta, rope_scaling and rope_parameters of a config.json. A scaling that this engine does not
-// compute is refused by name.
+// rope_theta, rope_scaling and rope_parameters of a config.json. A scaling that this engine does
+// not compute is refused by name.
 #pragma once
 
 #include "engine/model/json.h"

@@ -15,8 +15,8 @@ struct BadValue {
   bool is_nan = false;    ///< else infinite
 };
 
-/// Block types are judged by their scales and minima, which alone can be not finite. `bytes` must be
-/// a whole number of blocks.
+/// Block types are judged by their scales and minima, which alone can be not finite. `bytes` must
+/// be a whole number of blocks.
 std::optional<BadValue> first_not_finite(WeightType type, std::span<const std::byte> bytes);
 
 }  // namespace specbench::engine

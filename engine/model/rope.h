@@ -10,12 +10,12 @@ namespace specbench::engine {
 struct RopeScaling {
   enum class Kind { kNone, kLinear, kLlama3, kYarn };
   Kind kind = Kind::kNone;
-  double factor = 1.0;             ///< new length over the trained one
-  double low_freq_factor = 1.0;    ///< Llama 3
-  double high_freq_factor = 4.0;   ///< Llama 3
-  int original_positions = 0;      ///< length of training; Llama 3 and YaRN
-  double beta_fast = 32.0;         ///< YaRN: pairs that turn more often keep their angle
-  double beta_slow = 1.0;          ///< YaRN: pairs that turn less often are scaled in full
+  double factor = 1.0;                     ///< new length over the trained one
+  double low_freq_factor = 1.0;            ///< Llama 3
+  double high_freq_factor = 4.0;           ///< Llama 3
+  int original_positions = 0;              ///< length of training; Llama 3 and YaRN
+  double beta_fast = 32.0;                 ///< YaRN: pairs that turn more often keep their angle
+  double beta_slow = 1.0;                  ///< YaRN: pairs that turn less often are scaled in full
   std::optional<double> attention_factor;  ///< YaRN; absent: .1 ln(factor) + 1
 };
 

@@ -36,7 +36,7 @@ class TensorSet {
   /// Throws InputError where a tensor of that name is there already.
   void add(StoredTensor tensor);
 
-  bool has(std::string_view name) const;  ///< added and not yet taken
+  bool has(std::string_view name) const;                  ///< added and not yet taken
   const StoredTensor* find(std::string_view name) const;  ///< taken or not; null: never added
 
   /// Takes a matrix as it is stored, {n_rows, n_cols}. Throws InputError where it is missing, of
