@@ -18,9 +18,10 @@ namespace {
 
 constexpr int kMaxTokens = 1'000'000;  ///< lengths and their sums stay far below what an int holds
 constexpr int kMaxSeeds = 1'000'000;
+constexpr int kMaxPrompts = 100'000;
 constexpr int kArticleTokens = 128;  ///< fixed by that protocol
 constexpr int kMaxProcesses = 1000;
-constexpr const char* kSuites = "latency, lossless, kv, sweep or selftest";
+constexpr const char* kSuites = "latency, lossless, kv, sweep, model or selftest";
 
 /// The number that the whole text is; nothing where it is none.
 template <typename Number>
@@ -79,9 +80,15 @@ CLI::Option* add_repeatable(CLI::App& app, const std::string& name, const std::s
 }
 
 void add_model_options(CLI::App& app, Options& o) {
-  app.add_option("--model", o.model,
-                 "Hugging Face directory (config.json, *.safetensors, tokenizer.json); default: "
-                 "embedded austen-10m");
+  app.add_option(
+      "--model", o.model,
+      "GGUF file, Hugging Face directory (config.json, *.safetensors, tokenizer.json), or "
+      "synthetic:<shape>[-<type>][:seed=N][:later=X]; default: embedded austen-10m");
+  app.add_option("--dtype", o.dtype,
+                 "run the weights as stored, or converted to f32, f16, bf16 or q8_0 when read")
+      ->capture_default_str();
+  app.add_option("--kv-dtype", o.kv_dtype, "keys and values of the cache: f32 or f16")
+      ->capture_default_str();
   app.add_option("--backend", o.backend, "cpu or reference")->capture_default_str();
   app.add_option("--threads", o.threads, "threads; 0: every core this process may use")
       ->capture_default_str();
@@ -131,7 +138,8 @@ void add_decoding_options(CLI::App& app, Options& o) {
                  "keep tokens with this share of the likeliest; 0: all")
       ->capture_default_str();
   add_processor_options(app, o);
-  app.add_option("--max-tokens", o.max_tokens, "tokens emitted at most; 0: the suite's choice")
+  app.add_option("--max-tokens", o.max_tokens,
+                 "tokens emitted (model: scored) at most; 0: the suite's choice")
       ->capture_default_str();
   app.add_option("--batch", o.batch, "sequences decoded together; 0: the suite's choice")
       ->capture_default_str();
@@ -146,7 +154,11 @@ void add_decoding_options(CLI::App& app, Options& o) {
 /// Of a latency run, also where the gate asks for it.
 void add_timing_options(CLI::App& app, Options& o) {
   app.add_option("--prompts", o.prompts,
-                 "JSON lines with id, category and prompt; default: the embedded set");
+                 "JSON lines with id, category and prompt (or question_id and turns, as Spec-Bench "
+                 "has them); default: the embedded set");
+  app.add_option("--max-prompts", o.max_prompts,
+                 "latency, model: prompts taken, from each category in turn; 0: the suite's choice")
+      ->capture_default_str();
   app.add_flag("--stop-at-eos", o.stop_at_eos, "latency: end timed texts at EOS");
   app.add_flag("--resume", o.resume,
                "go on where an interrupted run over several processes ended; needs --out");
@@ -223,6 +235,17 @@ void need(bool is_right, const std::string& sentence) {
   if (!is_right) throw engine::InputError(sentence);
 }
 
+void check_model(const Options& o) {
+  need(o.dtype == "stored" || o.dtype == "f32" || o.dtype == "f16" || o.dtype == "bf16" ||
+           o.dtype == "q8_0",
+       "--dtype is '" + o.dtype + "'; it must be stored, f32, f16, bf16 or q8_0.");
+  need(o.kv_dtype == "f32" || o.kv_dtype == "f16",
+       "--kv-dtype is '" + o.kv_dtype + "'; it must be f32 or f16.");
+  need(o.max_prompts >= 0 && o.max_prompts <= kMaxPrompts,
+       fmt::format("--max-prompts is {}; it must be 0 (the suite's choice) to {}.", o.max_prompts,
+                   kMaxPrompts));
+}
+
 void check_lossless(const Options& o) {
   need(std::isfinite(o.samples) && o.samples >= 1 && o.samples <= 1e12,
        fmt::format("--samples is {}; it must be 1 to 1e12.", o.samples));
@@ -289,8 +312,10 @@ void check_report(const Options& o) {
 
 void check(const Options& o) {
   need(o.command != Command::kSuite || o.suite == "latency" || o.suite == "lossless" ||
-           o.suite == "kv" || o.suite == "sweep" || o.suite == "selftest",
-       "--suite is '" + o.suite + "'; this build has latency, lossless, kv, sweep and selftest.");
+           o.suite == "kv" || o.suite == "sweep" || o.suite == "model" || o.suite == "selftest",
+       "--suite is '" + o.suite +
+           "'; this build has latency, lossless, kv, sweep, model and selftest.");
+  check_model(o);
   check_processes(o);
   if (o.command == Command::kGate) check_gate(o);
   if (o.command == Command::kReport) check_report(o);
@@ -387,7 +412,8 @@ bool parse_options(int argc, const char* const* argv, Options& o) {
   if (report->parsed()) o.command = Command::kReport;
   if (o.command == Command::kSuite && o.suite.empty())
     throw engine::InputError(
-        "Nothing to do: give --suite latency, lossless, kv, sweep or selftest, or a command: gate, "
+        "Nothing to do: give --suite latency, lossless, kv, sweep, model or selftest, or a "
+        "command: gate, "
         "report, generate or info (see specbench --help).");
   if (o.command != Command::kSuite && o.command != Command::kGate && !o.suite.empty())
     throw engine::InputError("--suite and a command exclude each other; give one of them.");
