@@ -1,5 +1,14 @@
-// Byte-level BPE as Hugging Face's tokenizer.json describes it. Reads text, never changes it:
-// decode(encode(t)) == t, but for the space that a file with add_prefix_space puts in front.
+// Text to tokens and back, token for token as Hugging Face's tokenizers does it from tokenizer.json
+// and sentencepiece from its models: byte-level BPE, BPE and unigrams over characters. What comes
+// back of a text t, decode(encode(t)):
+// - byte level: t. With add_prefix_space a space in front of every part between added tokens that
+//   began with none; with a normalizer the normal form of t.
+// - otherwise: t, where the file has byte fallback and takes off in front what it put there. U+2581
+//   comes back as a space. A file that puts a space in front where there is none (Metaspace) loses
+//   one that was there, and one that puts a space in front of every part leaves it behind added
+//   tokens. Without byte fallback characters that are no token come back as the unknown token.
+// Added tokens that strip take white space beside them along. Bytes that are not UTF-8 are kept as
+// they are (Hugging Face's libraries put U+FFFD in their place when decoding).
 #pragma once
 
 #include <filesystem>
@@ -13,6 +22,9 @@
 
 namespace specbench::engine {
 
+struct GgufVocabulary;  // tokenizer_gguf.h
+struct TokenizerSpec;   // tokenizer_spec.h
+
 class Tokenizer {
  public:
   Tokenizer();  ///< empty: encodes nothing
@@ -23,17 +35,27 @@ class Tokenizer {
   /// Throws InputError (file, field, value, what is supported).
   static Tokenizer from_json_file(const std::filesystem::path& file);
 
+  /// Throws InputError likewise; `file` is the GGUF file's name, for messages.
+  static Tokenizer from_gguf(const GgufVocabulary& vocabulary, const std::string& file);
+
   /// Text to ids. Text that spells a special token gives that token. Adds no BOS. Any bytes are
   /// accepted.
   std::vector<TokenId> encode(std::string_view text) const;
 
-  /// Ids to bytes, special tokens spelled out. Throws InputError on an id outside [0, size);
-  /// an id within that the file leaves out has no bytes.
+  /// Ids to bytes, special tokens spelled out; without the space that the format puts in front.
+  /// Throws InputError on an id outside [0, size); an id within that the file leaves out has no
+  /// bytes.
   std::string decode(std::span<const TokenId> ids) const;
+
+  /// Bytes of a token that other text goes before: those of a continuation, put together, are its
+  /// text. Throws InputError as decode does.
+  const std::string& bytes_of(TokenId id) const;
 
   int size() const;  ///< largest id + 1
 
  private:
+  static Tokenizer from_spec(TokenizerSpec spec, const std::string& file);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
