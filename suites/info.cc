@@ -107,7 +107,7 @@ results::NamedTable model_table(const Context& context, const results::Entries& 
   table.rows.push_back({"qk_norm", config.has_qk_norm});
   table.rows.push_back({"rope_theta", config.rope_theta});
   table.rows.push_back({"rope_scaling", rope_scaling(config)});
-  table.rows.push_back({"tokenizer", std::string(context.model.tokenizer.kind())});
+  table.rows.push_back({"tokenizer_tokens", std::int64_t{context.model.tokenizer.size()}});
   table.rows.push_back(
       {"n_tokens", std::int64_t{config.n_tokens > 0 ? config.n_tokens : config.vocab_size}});
   table.rows.push_back({"parameters", sizes.n_parameters});
