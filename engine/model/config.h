@@ -10,10 +10,22 @@
 
 namespace specbench::engine {
 
-/// Absent fields take the values Hugging Face's LlamaConfig gives them, but for bos_token_id and
-/// eos_token_id: absent or null means none. `file` is named in messages. Throws InputError.
+/// model_type llama, mistral, qwen2 or qwen3. Absent fields take the values Hugging Face's config
+/// classes give them, but for bos_token_id and eos_token_id: absent or null means none. `bos` is
+/// what the file names; whether it goes before a prompt is the tokenizer's matter (bos.h).
+/// Mistral's sliding window caps max_positions: within it every position sees all before it. `file`
+/// is named in messages. Throws InputError.
 ModelConfig parse_config(std::string_view json, const std::string& file);
 
 ModelConfig read_config(const std::filesystem::path& file);
+
+/// generation_config.json: adds its eos_token_id, one or a list, to config.eos. Models that were
+/// taught to converse end a turn with other tokens than a document, named only there.
+void parse_generation_config(std::string_view json, const std::string& file, ModelConfig& config);
+
+void read_generation_config(const std::filesystem::path& file, ModelConfig& config);
+
+/// What Hugging Face calls an architecture of ModelConfig: "LlamaForCausalLM" of "llama".
+std::string class_of(std::string_view architecture);
 
 }  // namespace specbench::engine

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "engine/model/test_files.h"
 
@@ -56,39 +58,31 @@ TEST(Config, ReadsEveryField) {
   EXPECT_EQ(parse(all).eos, std::vector<TokenId>{5});
 }
 
-TEST(Config, ReadsBothSpellingsOfUnscaledRope) {
-  json config = small();
-  config["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 2000.0}};
-  EXPECT_EQ(parse(config).rope_theta, 2000.0);
-  config["rope_scaling"] = {{"type", "default"}};
-  EXPECT_EQ(parse(config).rope_theta, 2000.0);
-}
-
 TEST(Config, RefusesWhatItCannotCompute) {
   const struct {
     const char* change;  // merged into the small config
     const char* fragment;
   } cases[] = {
-      {R"({"model_type":"qwen2"})",
-       "field 'model_type' is 'qwen2'; only 'llama' (LlamaForCausalLM) is supported"},
+      {R"({"model_type":"gemma"})",
+       "'model_type' is 'gemma'; 'llama', 'mistral', 'qwen2' and 'qwen3' are supported"},
       {R"({"model_type":null})", "field 'model_type' is missing"},
       {R"({"model_type":1})", "field 'model_type' is 1; expected a string"},
       {R"({"architectures":["MistralForCausalLM"]})", "'architectures[0]' is 'MistralForCausalLM'"},
       {R"({"hidden_act":"gelu"})", "field 'hidden_act' is 'gelu'; only 'silu'"},
-      {R"({"rope_scaling":{"rope_type":"llama3","factor":8}})",
-       "'rope_scaling.rope_type' is 'llama3'; only 'default'"},
-      {R"({"rope_scaling":{"type":"linear","factor":2}})", "'rope_scaling.type' is 'linear'"},
-      {R"({"rope_scaling":{"factor":2}})", "a scaling without rope_type"},
-      {R"({"rope_scaling":[]})", "'rope_scaling' is an array; expected an object"},
-      {R"({"rope_parameters":{"rope_type":"yarn"}})", "'rope_parameters.rope_type' is 'yarn'"},
+      {R"({"rope_scaling":{"type":"dynamic","factor":2}})", "'rope_scaling.type' is 'dynamic'"},
       {R"({"attention_bias":true})",
-       "field 'attention_bias' is true; biases in attention are not supported"},
+       "field 'attention_bias' is true; a bias on the output of attention is not supported"},
       {R"({"mlp_bias":true})", "field 'mlp_bias' is true"},
       {R"({"quantization_config":{"bits":4}})",
        "'quantization_config' is an object; quantized weights are not"},
       {R"({"sliding_window":4096})", "field 'sliding_window' is 4096"},
+      {R"({"use_sliding_window":true})", "field 'use_sliding_window' is true"},
+      {R"({"layer_types":["full_attention","sliding_attention"]})",
+       "'layer_types[1]' is 'sliding_attention'; only 'full_attention'"},
       {R"({"num_local_experts":8})", "a mixture of experts is not supported"},
       {R"({"partial_rotary_factor":0.5})", "field 'partial_rotary_factor' is 0.5"},
+      {R"({"rope_parameters":{"partial_rotary_factor":0.5}})",
+       "'rope_parameters.partial_rotary_factor' is 0.5"},
       {R"({"vocab_size":0})", "field 'vocab_size' is 0; expected an integer from 1"},
       {R"({"vocab_size":-5})", "field 'vocab_size' is -5"},
       {R"({"vocab_size":300.5})", "field 'vocab_size' is 300.5"},
@@ -121,6 +115,98 @@ TEST(Config, RefusesWhatItCannotCompute) {
     EXPECT_EQ(wrong_error([&] { parse(config); }, c.fragment), "");
     EXPECT_EQ(wrong_error([&] { parse(config); }, "config.json"), "");
   }
+}
+
+TEST(Config, KnowsFourArchitectures) {
+  json config = small();
+  EXPECT_EQ(parse(config).architecture, "llama");
+  EXPECT_FALSE(parse(config).has_qkv_bias || parse(config).has_qk_norm);
+
+  // A file of Mistral-7B-v0.1's kind: a window shorter than the positions.
+  config.update(json::parse(R"({"model_type":"mistral","architectures":["MistralForCausalLM"],
+      "num_key_value_heads":2,"max_position_embeddings":32768,"sliding_window":4096})"));
+  EXPECT_EQ(parse(config).architecture, "mistral");
+  EXPECT_EQ(parse(config).max_positions, 4096);
+  config["sliding_window"] = nullptr;
+  EXPECT_EQ(parse(config).max_positions, 32768);
+  EXPECT_FALSE(parse(config).has_qkv_bias || parse(config).has_qk_norm);
+
+  // Qwen2 names a window and leaves it unused.
+  config.update(json::parse(R"({"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],
+      "sliding_window":4096,"use_sliding_window":false,"max_window_layers":1,
+      "layer_types":["full_attention","full_attention"],"attention_bias":true})"));
+  EXPECT_EQ(parse(config).architecture, "qwen2");
+  EXPECT_EQ(parse(config).max_positions, 32768);
+  EXPECT_EQ(parse(config).head_dim, 2);
+  EXPECT_TRUE(parse(config).has_qkv_bias);
+  EXPECT_FALSE(parse(config).has_qk_norm);
+
+  config.update(json::parse(R"({"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],
+      "attention_bias":false,"head_dim":16})"));
+  EXPECT_EQ(parse(config).architecture, "qwen3");
+  EXPECT_EQ(parse(config).head_dim, 16);
+  EXPECT_TRUE(parse(config).has_qk_norm);
+  EXPECT_FALSE(parse(config).has_qkv_bias);
+  config["attention_bias"] = true;
+  EXPECT_EQ(wrong_error([&] { parse(config); }, "a bias on the output of attention"), "");
+
+  EXPECT_EQ(class_of("llama"), "LlamaForCausalLM");
+  EXPECT_EQ(class_of("mistral"), "MistralForCausalLM");
+  EXPECT_EQ(class_of("qwen2"), "Qwen2ForCausalLM");
+  EXPECT_EQ(class_of("qwen3"), "Qwen3ForCausalLM");
+}
+
+// The defaults of transformers' MistralConfig, Qwen2Config and Qwen3Config.
+TEST(Config, TakesTheDefaultsOfItsArchitecture) {
+  json config = small();
+  config["model_type"] = "mistral";
+  config["num_attention_heads"] = 8;
+  config["hidden_size"] = 32;
+  EXPECT_EQ(parse(config).n_kv_heads, 8);
+  EXPECT_EQ(parse(config).max_positions, 4096);  // the window; 131072 without
+  config["sliding_window"] = nullptr;
+  EXPECT_EQ(parse(config).max_positions, 131072);
+  config["num_attention_heads"] = 16;
+  EXPECT_EQ(parse(config).n_kv_heads, 8);
+  config["num_key_value_heads"] = nullptr;
+  EXPECT_EQ(parse(config).n_kv_heads, 16);
+
+  for (const char* type : {"qwen2", "qwen3"}) {
+    config = small();
+    config["model_type"] = type;
+    EXPECT_EQ(wrong_error([&] { parse(config); },
+                          "'num_attention_heads' is 4; num_key_value_heads, which is 32 where it "
+                          "is absent, must divide it"),
+              "");
+    config["num_attention_heads"] = 64;
+    config["hidden_size"] = 256;
+    const ModelConfig read = parse(config);
+    EXPECT_EQ(read.n_kv_heads, 32);
+    EXPECT_EQ(read.head_dim, std::string(type) == "qwen2" ? 4 : 128);
+    EXPECT_EQ(read.max_positions, 32768);
+    EXPECT_EQ(read.norm_eps, 1e-6);
+    EXPECT_EQ(read.rope_theta, 10000.0);
+    EXPECT_FALSE(read.tied_head);
+  }
+}
+
+TEST(Config, GenerationConfigAddsEnds) {
+  ModelConfig config = parse(small());
+  config.eos = {7};
+  parse_generation_config(R"({"eos_token_id":[5,7],"temperature":0.6})", "g", config);
+  EXPECT_EQ(config.eos, (std::vector<TokenId>{7, 5}));
+  parse_generation_config(R"({"eos_token_id":9})", "g", config);
+  parse_generation_config(R"({"eos_token_id":null})", "g", config);
+  parse_generation_config("{}", "g", config);
+  EXPECT_EQ(config.eos, (std::vector<TokenId>{7, 5, 9}));
+  const auto expect = [&](const char* text, const char* fragment) {
+    EXPECT_EQ(wrong_error([&] { parse_generation_config(text, "g", config); }, fragment), "");
+  };
+  expect(R"({"eos_token_id":[1,300]})",
+         "g: field 'eos_token_id[1]' is 300; expected a token id below vocab_size, which is 300");
+  expect(R"({"eos_token_id":"</s>"})", "g: field 'eos_token_id' is '</s>'");
+  expect("[]", "g: the top level is an array; expected an object");
+  expect("", "g is not valid JSON");
 }
 
 TEST(Config, RefusesTextThatIsNoObject) {

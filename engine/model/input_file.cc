@@ -4,11 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "engine/error.h"
 
@@ -64,26 +62,6 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> out) const {
     offset += static_cast<std::uint64_t>(n_read);
     out = out.subspan(static_cast<std::size_t>(n_read));
   }
-}
-
-std::uint64_t InputFile::hash(std::uint64_t hash) const {
-  std::vector<std::byte> buffer(std::size_t{1} << 20);
-  for (std::uint64_t offset = 0; offset < size_;) {
-    const std::size_t count =
-        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size_ - offset));
-    const std::span<std::byte> chunk(buffer.data(), count);
-    read(offset, chunk);
-    hash = fnv1a(hash, chunk);
-    offset += count;
-  }
-  return hash;
-}
-
-std::uint64_t fnv1a(std::uint64_t hash, std::span<const std::byte> bytes) {
-  for (const std::byte byte : bytes) {
-    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 1099511628211ULL;
-  }
-  return hash;
 }
 
 std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes) {

@@ -22,24 +22,16 @@ class InputFile {
   const std::string& name() const { return name_; }  ///< the path as given
   std::uint64_t size() const { return size_; }       ///< bytes, taken when the file was opened
 
-  int descriptor() const { return descriptor_; }     ///< open for reading
+  int descriptor() const { return descriptor_; }  ///< open for reading
 
   /// Fills `out` from `offset` on. Throws InputError where the file ends earlier or cannot be read.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
-
-  /// FNV-1a (64 bits) of the whole file, carried on from `hash`.
-  std::uint64_t hash(std::uint64_t hash) const;
 
  private:
   std::string name_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };
-
-inline constexpr std::uint64_t kFnvOffset = 14695981039346656037ULL;  ///< FNV-1a of nothing
-
-/// FNV-1a, 64 bits, byte by byte (http://www.isthe.com/chongo/tech/comp/fnv/).
-std::uint64_t fnv1a(std::uint64_t hash, std::span<const std::byte> bytes);
 
 /// The whole file. Throws InputError as InputFile does, and if it is empty or larger than
 /// `max_bytes`.

@@ -20,7 +20,8 @@ using Object = std::vector<JsonMember>;
 /// container grows only while it is the innermost open one.
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const std::string& file) : file_(file) {}
+  /// Stops behind the top-level member `last`; an empty one: at the end.
+  TreeBuilder(const std::string& file, std::string_view last) : file_(file), last_(last) {}
 
   bool null() { return add(JsonValue{}); }
   bool boolean(bool value) { return add(JsonValue{value}); }
@@ -81,7 +82,7 @@ class TreeBuilder {
   }
   bool add(JsonValue&& value) {
     place(std::move(value));
-    return true;
+    return !is_done();
   }
   bool open(JsonValue&& container) {
     if (open_.size() >= kMaxJsonDepth) {
@@ -93,14 +94,31 @@ class TreeBuilder {
   }
   bool close() {
     open_.pop_back();
-    return true;
+    return !is_done();
+  }
+  /// Has the member `last` just been completed?
+  bool is_done() const {
+    if (last_.empty() || open_.size() != 1) return false;
+    const auto* object = std::get_if<Object>(&open_.back()->data);
+    return object != nullptr && object->back().key == last_;
   }
 
   const std::string& file_;
+  std::string_view last_;
   JsonValue root_;
   std::vector<JsonValue*> open_;
   std::int64_t n_values_ = 0;
 };
+
+JsonValue build(std::string_view text, const std::string& file, std::string_view last) {
+  TreeBuilder builder(file, last);
+  try {
+    nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(file + " is not valid JSON; fetch the model again.");
+  }
+  return builder.take();
+}
 
 template <typename T>
 const T& expect(const JsonView& view, const char* what) {
@@ -118,13 +136,11 @@ JsonValue parse_json(std::string_view text, const std::string& file) {
     throw InputError(file + " has a zero byte in its JSON, at byte " + std::to_string(zero) +
                      "; the file is damaged, so fetch the model again.");
   }
-  TreeBuilder builder(file);
-  try {
-    nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
-  } catch (const nlohmann::json::exception&) {
-    throw InputError(file + " is not valid JSON; fetch the model again.");
-  }
-  return builder.take();
+  return build(text, file, "");
+}
+
+JsonValue parse_json_until(std::string_view text, const std::string& file, std::string_view last) {
+  return build(text, file, last);
 }
 
 std::string describe(const JsonValue& value) {

@@ -73,4 +73,8 @@ class JsonView {
 /// Throws InputError naming `file` and the byte where the text stops being JSON.
 JsonValue parse_json(std::string_view text, const std::string& file);
 
+/// The top-level object only up to the member `last`; all of it where it has none. What follows is
+/// not read and need not be JSON: for one field of a large file that is checked elsewhere.
+JsonValue parse_json_until(std::string_view text, const std::string& file, std::string_view last);
+
 }  // namespace specbench::engine

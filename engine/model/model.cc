@@ -1,9 +1,17 @@
 #include "engine/model/model.h"
 
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
 #include <system_error>
+#include <thread>
+#include <utility>
 
 #include "engine/error.h"
+#include "engine/model/bos.h"
 #include "engine/model/config.h"
+#include "engine/model/input_file.h"
 #include "engine/model/weights.h"
 
 namespace specbench::engine {
@@ -38,6 +46,37 @@ std::string name_of(const std::filesystem::path& directory) {
   return path.filename().string();
 }
 
+void read_generation_config_if_any(const std::filesystem::path& file, ModelConfig& config) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) read_generation_config(file, config);
+}
+
+/// By its first bytes, whatever its name; by its name where those are damaged, so that the error
+/// speaks of them.
+bool is_gguf(const std::filesystem::path& path) {
+  if (path.extension() == ".gguf") return true;
+  const InputFile file(path);
+  std::array<char, 4> magic{};
+  if (file.size() < magic.size()) return false;
+  file.read(0, std::as_writable_bytes(std::span(magic)));
+  return std::string_view(magic.data(), magic.size()) == "GGUF";
+}
+
+/// A token that the tokenizer cannot spell is no part of any text the model was trained on.
+void check_bos(const Model& model, const std::filesystem::path& directory) {
+  if (!model.config.bos || *model.config.bos < model.tokenizer.size()) return;
+  throw InputError((directory / "config.json").string() + ": field 'bos_token_id' is " +
+                   std::to_string(*model.config.bos) + ", but " +
+                   (directory / "tokenizer.json").string() + " has token ids up to " +
+                   std::to_string(model.tokenizer.size() - 1) +
+                   "; they belong to different models.");
+}
+
+/// More than a few do not read memory faster.
+int n_reading_threads() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
+}
+
 }  // namespace
 
 std::vector<TokenId> Model::encode_prompt(std::string_view text) const {
@@ -47,7 +86,7 @@ std::vector<TokenId> Model::encode_prompt(std::string_view text) const {
   ids.insert(ids.end(), text_ids.begin(), text_ids.end());
   if (ids.empty()) {
     throw InputError("the prompt is empty and model " + name +
-                     " has no bos_token_id to begin with; give a prompt of at least one token.");
+                     " puts no BOS token before it; give a prompt of at least one token.");
   }
   return ids;
 }
@@ -58,6 +97,7 @@ Model load_hugging_face(const std::filesystem::path& directory) {
   model.name = name_of(directory);
   // Small files first: a wrong directory is told before gigabytes are read.
   model.config = read_config(directory / "config.json");
+  read_generation_config_if_any(directory / "generation_config.json", model.config);
   model.tokenizer = Tokenizer::from_json_file(directory / "tokenizer.json");
   if (model.tokenizer.size() > model.config.vocab_size) {
     throw InputError((directory / "tokenizer.json").string() + " has token ids up to " +
@@ -66,13 +106,33 @@ Model load_hugging_face(const std::filesystem::path& directory) {
                      std::to_string(model.config.vocab_size) +
                      "; they belong to different models.");
   }
-  StoredWeights stored = read_weights(directory, model.config);
+  // Embeddings are often padded to a round number of rows.
+  if (model.tokenizer.size() < model.config.vocab_size)
+    model.config.n_tokens = model.tokenizer.size();
+  model.config.bos = read_bos(directory, model.config);
+  check_bos(model, directory);
+  StoredWeights stored = read_weights(directory, model.config, n_reading_threads());
   model.weights = std::move(stored.weights);
   model.weights_hash = stored.hash;
   model.weights_dtype = std::move(stored.dtype);
   return model;
 }
 
-Model load_model(const std::string& source) { return load_hugging_face(source); }
+Model load_model(const std::string& source) {
+  constexpr const char* kSupported =
+      "give a Hugging Face directory (config.json, tokenizer.json, *.safetensors), a GGUF file or "
+      "synthetic:<shape>";
+  std::error_code error;
+  if (source.starts_with("synthetic:"))
+    throw InputError("model " + source + " is not in this build; give a Hugging Face directory.");
+  const auto status = std::filesystem::status(source, error);
+  if (std::filesystem::is_directory(status)) return load_hugging_face(source);
+  if (!std::filesystem::exists(status))
+    throw InputError("model " + quote(source) + " does not exist; " + kSupported + ".");
+  if (std::filesystem::is_regular_file(status) && is_gguf(source))
+    throw InputError("model " + source + " is not in this build; give a Hugging Face directory.");
+  throw InputError("model " + source + " is not a directory and does not begin with 'GGUF'; " +
+                   kSupported + ".");
+}
 
 }  // namespace specbench::engine

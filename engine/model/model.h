@@ -35,20 +35,20 @@ struct ModelConfig {
   bool has_qkv_bias = false;
   bool has_qk_norm = false;  ///< RMSNorm over each query and key head, before the rotation
   bool tied_head = false;
-  std::optional<TokenId> bos;
-  std::vector<TokenId> eos;  ///< any of these ends a document; may be empty
+  std::optional<TokenId> bos;  ///< goes before every prompt; absent: nothing does (bos.h)
+  std::vector<TokenId> eos;    ///< any of these ends a document; may be empty
 };
 
 struct LayerWeights {
-  std::vector<float> attention_norm;                      ///< width
-  Matrix query;                                           ///< (n_heads * head_dim) x width
-  Matrix key, value;                                      ///< (n_kv_heads * head_dim) x width
-  std::vector<float> query_bias, key_bias, value_bias;    ///< one an output; empty without
-  std::vector<float> query_norm, key_norm;                ///< head_dim; empty without
-  Matrix attention_out;                                   ///< width x (n_heads * head_dim)
-  std::vector<float> ffn_norm;                            ///< width
-  Matrix gate, up;                                        ///< ffn_width x width
-  Matrix down;                                            ///< width x ffn_width
+  std::vector<float> attention_norm;                    ///< width
+  Matrix query;                                         ///< (n_heads * head_dim) x width
+  Matrix key, value;                                    ///< (n_kv_heads * head_dim) x width
+  std::vector<float> query_bias, key_bias, value_bias;  ///< one an output; empty without
+  std::vector<float> query_norm, key_norm;              ///< head_dim; empty without
+  Matrix attention_out;                                 ///< width x (n_heads * head_dim)
+  std::vector<float> ffn_norm;                          ///< width
+  Matrix gate, up;                                      ///< ffn_width x width
+  Matrix down;                                          ///< width x ffn_width
 };
 
 struct Weights {
@@ -63,8 +63,8 @@ struct Model {
   ModelConfig config;
   Weights weights;
   Tokenizer tokenizer;
-  /// Of every tensor's name, type, shape and bytes, in order of names (tensor_hash.h): the same
-  /// however the tensors are spread over files.
+  /// Of every tensor's name, type, shape and bytes, in order of names (tensors.h): the same however
+  /// the tensors are spread over files.
   std::uint64_t weights_hash = 0;
   std::string weights_dtype;  ///< as stored: "BF16", "Q4_1"; the commonest by bytes, "+" if others
 
@@ -77,9 +77,9 @@ struct Model {
 /// one sentence naming file, field or tensor, value, and what was expected.
 Model load_model(const std::string& source);
 
-/// Reads config.json, *.safetensors (one file, or sharded with model.safetensors.index.json) and
-/// tokenizer.json. Throws InputError: one sentence naming file, field or tensor, value, and what
-/// was expected.
+/// Reads config.json, generation_config.json where there is one, *.safetensors (one file, or
+/// sharded with model.safetensors.index.json) and tokenizer.json. Throws InputError: one sentence
+/// naming file, field or tensor, value, and what was expected.
 Model load_hugging_face(const std::filesystem::path& directory);
 
 }  // namespace specbench::engine

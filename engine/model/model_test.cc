@@ -36,7 +36,8 @@ TEST(Model, LoadsTheEmbeddedModel) {
   EXPECT_EQ(model.config.bos, 4094);
   EXPECT_EQ(model.config.eos, std::vector<TokenId>{4095});
   ASSERT_EQ(model.weights.layers.size(), 12U);
-  std::size_t n_values = to_floats(model.weights.embedding).size() + model.weights.final_norm.size();
+  std::size_t n_values =
+      to_floats(model.weights.embedding).size() + model.weights.final_norm.size();
   for (const LayerWeights& layer : model.weights.layers) {
     EXPECT_EQ(layer.query.n_rows, 256);
     EXPECT_EQ(layer.key.n_rows, 128);
@@ -52,7 +53,7 @@ TEST(Model, LoadsTheEmbeddedModel) {
   EXPECT_TRUE(model.config.tied_head);
   EXPECT_TRUE(model.weights.head.empty());
   EXPECT_EQ(model.weights_dtype, "BF16");
-  EXPECT_EQ(model.weights_hash, 0xa95c185131d9ef0dULL);
+  EXPECT_EQ(model.weights_hash, 0x59dcc86416523a3dULL);
   EXPECT_EQ(model.tokenizer.size(), 4096);
 }
 
@@ -68,8 +69,78 @@ TEST(Model, RefusesAnEmptyPromptWithoutBos) {
   Model model;
   model.name = "m";
   EXPECT_EQ(wrong_error([&] { model.encode_prompt(""); },
-                        "the prompt is empty and model m has no bos_token_id"),
+                        "the prompt is empty and model m puts no BOS token before it"),
             "");
+}
+
+// <s> and </s> of the embedded model under other numbers: 4094 and 4095.
+TEST(Model, PutsBosFirstWhereItsTokenizerDoes) {
+  const ScratchFolder folder;
+  copy_austen(folder);
+  const std::string tokenizer = slurp(kAusten / "tokenizer.json");
+  const auto ids_with = [&](const std::string& processor) {
+    folder.write("tokenizer.json", replaced(tokenizer, "\"post_processor\": null",
+                                            "\"post_processor\": " + processor));
+    return load_hugging_face(folder.path()).encode_prompt("Emma had never");
+  };
+  const std::string text = R"({"Sequence":{"id":"A","type_id":0}})";
+  EXPECT_EQ(ids_with("null").front(), 4094);
+  EXPECT_EQ(ids_with(R"({"type":"ByteLevel"})"), (std::vector<TokenId>{1800, 338, 578}));
+  EXPECT_EQ(ids_with(R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"e"}},)" +
+                     text + R"(],"special_tokens":{"e":{"ids":[4095]}}})"),
+            (std::vector<TokenId>{4095, 1800, 338, 578}));
+  folder.write("tokenizer_config.json", R"({"tokenizer_class":"GPT2Tokenizer"})");
+  EXPECT_EQ(ids_with("null"), (std::vector<TokenId>{1800, 338, 578}));
+}
+
+TEST(Model, TakesMoreEndsFromTheGenerationConfig) {
+  const ScratchFolder folder;
+  copy_austen(folder);
+  folder.write("generation_config.json", R"({"eos_token_id":[4095,7]})");
+  EXPECT_EQ(load_hugging_face(folder.path()).config.eos, (std::vector<TokenId>{4095, 7}));
+  folder.write("generation_config.json", R"({"eos_token_id":4096})");
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); },
+                        "generation_config.json: field 'eos_token_id' is 4096"),
+            "");
+}
+
+// A tokenizer of 4094 tokens over 4096 embeddings.
+TEST(Model, KnowsRowsWithoutAToken) {
+  EXPECT_EQ(load_hugging_face(kAusten).config.n_tokens, 0);
+  const ScratchFolder folder;
+  copy_austen(folder);
+  std::string tokenizer = slurp(kAusten / "tokenizer.json");
+  const std::size_t begin = tokenizer.find("\"added_tokens\": [") + 17;
+  tokenizer.erase(begin, tokenizer.find("]", begin) - begin);
+  folder.write("tokenizer.json", tokenizer);
+  EXPECT_EQ(
+      wrong_error([&] { load_hugging_face(folder.path()); }, "field 'bos_token_id' is 4094, but"),
+      "");
+  folder.write("config.json",
+               replaced(slurp(kAusten / "config.json"), "\"bos_token_id\": 4094,", ""));
+  const Model model = load_hugging_face(folder.path());
+  EXPECT_EQ(model.tokenizer.size(), 4094);
+  EXPECT_EQ(model.config.n_tokens, 4094);
+  EXPECT_EQ(model.config.vocab_size, 4096);
+}
+
+TEST(Model, SourceIsADirectoryOrAFile) {
+  EXPECT_EQ(load_model(kAusten.string()).name, "austen-10m");
+  const ScratchFolder folder;
+  const auto expect = [](const std::string& source, const char* fragment) {
+    EXPECT_EQ(wrong_error([&] { load_model(source); }, fragment), "") << source;
+  };
+  expect(folder.path().string(), "config.json does not exist");
+  expect((folder.path() / "no").string(), "does not exist; give a Hugging Face directory");
+  expect("", "model '' does not exist; give a Hugging Face directory");
+  expect(folder.write("f", "GGU").string(),
+         "f is not a directory and does not begin with 'GGUF'; give a Hugging Face directory");
+  expect(folder.write("e", "").string(), "e is not a directory");
+  expect("/dev/null", "model /dev/null is not a directory and does not begin with 'GGUF'");
+  // Both by magic and by name.
+  expect(folder.write("g", "GGUF").string(), "g is not in this build");
+  expect(folder.write("g.gguf", "").string(), "g.gguf is not in this build");
+  expect("synthetic:1B", "model synthetic:1B is not in this build");
 }
 
 TEST(Model, IsNamedAfterItsDirectory) {

@@ -1,16 +1,17 @@
 #include "engine/model/safetensors.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "engine/error.h"
-#include "engine/model/half.h"
+#include "engine/model/input_file.h"
 #include "engine/model/json.h"
+#include "engine/model/mapped_file.h"
 
 namespace specbench::engine {
 
@@ -18,14 +19,14 @@ static_assert(std::endian::native == std::endian::little, "safetensors data is l
 
 namespace {
 
-std::uint64_t dtype_bytes(Dtype dtype) { return dtype == Dtype::kF32 ? 4 : 2; }
+constexpr std::size_t kLengthBytes = 8;
 
-Dtype read_dtype(const JsonView& field) {
-  const std::string& name = field.as_string();
-  if (name == "F32") return Dtype::kF32;
-  if (name == "BF16") return Dtype::kBF16;
-  if (name == "F16") return Dtype::kF16;
-  field.fail("F32, BF16 and F16 are supported, so convert the model to one of them");
+WeightType read_dtype(const JsonView& field) {
+  const std::optional<WeightType> type = weight_type_of(field.as_string());
+  // The types of blocks belong to another format.
+  if (!type || block_shape(*type).n_values != 1)
+    field.fail("F32, BF16 and F16 are supported, so convert the model to one of them");
+  return *type;
 }
 
 std::uint64_t read_shape(const JsonView& field, std::vector<std::int64_t>& shape) {
@@ -57,10 +58,10 @@ TensorInfo read_tensor_info(const JsonView& entry, const std::string& name,
                             std::uint64_t data_bytes) {
   TensorInfo tensor;
   tensor.name = name;
-  tensor.dtype = read_dtype(entry.at("dtype"));
+  tensor.type = read_dtype(entry.at("dtype"));
   tensor.n_values = read_shape(entry.at("shape"), tensor.shape);
   read_offsets(entry.at("data_offsets"), data_bytes, tensor);
-  const std::uint64_t width = dtype_bytes(tensor.dtype);
+  const auto width = static_cast<std::uint64_t>(block_shape(tensor.type).n_bytes);
   // By division: n_values * width may overflow.
   const std::uint64_t n_bytes = tensor.end - tensor.begin;
   if (n_bytes % width != 0 || n_bytes / width != tensor.n_values) {
@@ -107,54 +108,30 @@ void check_coverage(const std::vector<TensorInfo>& tensors, std::uint64_t data_b
   }
 }
 
-std::string read_header(const InputFile& file) {
-  if (file.size() < 8) {
-    throw InputError(file.name() + " is " + std::to_string(file.size()) +
+/// The JSON text between the length and the tensors.
+std::string_view header_of(const MappedFile& file) {
+  const std::span<const std::byte> bytes = file.bytes();
+  if (bytes.size() < kLengthBytes) {
+    throw InputError(file.name() + " is " + std::to_string(bytes.size()) +
                      " bytes long; a safetensors file begins with 8 bytes of header length.");
   }
-  std::array<std::byte, 8> length_bytes{};
-  file.read(0, length_bytes);
-  const auto length = std::bit_cast<std::uint64_t>(length_bytes);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeaderBytes) {
     throw InputError(file.name() + " states a header of " + std::to_string(length) +
                      " bytes; the format allows " + std::to_string(kMaxHeaderBytes) +
                      ", so this is no safetensors file.");
   }
-  if (length > file.size() - 8) {
+  if (length > bytes.size() - kLengthBytes) {
     throw InputError(file.name() + " states a header of " + std::to_string(length) +
-                     " bytes, but only " + std::to_string(file.size() - 8) +
+                     " bytes, but only " + std::to_string(bytes.size() - kLengthBytes) +
                      " follow; the file is incomplete, so fetch it again.");
   }
-  std::string header(static_cast<std::size_t>(length), '\0');
-  file.read(8, std::as_writable_bytes(std::span(header.data(), header.size())));
-  return header;
-}
-
-void widen(Dtype dtype, std::span<const std::byte> bytes, float* out) {
-  if (dtype == Dtype::kF32) {
-    std::memcpy(out, bytes.data(), bytes.size());
-    return;
-  }
-  for (std::size_t i = 0; i < bytes.size() / 2; ++i) {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, bytes.data() + 2 * i, 2);
-    out[i] = dtype == Dtype::kBF16 ? bf16_to_float(bits) : f16_to_float(bits);
-  }
+  return {reinterpret_cast<const char*>(bytes.data()) + kLengthBytes,
+          static_cast<std::size_t>(length)};
 }
 
 }  // namespace
-
-const char* dtype_name(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return "F32";
-    case Dtype::kBF16:
-      return "BF16";
-    case Dtype::kF16:
-      return "F16";
-  }
-  return "";
-}
 
 std::vector<TensorInfo> parse_safetensors_header(std::string_view header, std::uint64_t data_bytes,
                                                  const std::string& file) {
@@ -179,34 +156,23 @@ std::vector<TensorInfo> parse_safetensors_header(std::string_view header, std::u
   return tensors;
 }
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) {
-  const std::string header = read_header(file_);
-  data_begin_ = 8 + header.size();
-  tensors_ = parse_safetensors_header(header, file_.size() - data_begin_, file_.name());
-}
-
-std::vector<float> SafetensorsFile::read(const TensorInfo& tensor) const {
-  constexpr std::uint64_t kChunkValues = 1 << 18;
-  const std::uint64_t width = dtype_bytes(tensor.dtype);
-  std::vector<float> values(static_cast<std::size_t>(tensor.n_values));
-  std::vector<std::byte> buffer(
-      static_cast<std::size_t>(std::min(kChunkValues, tensor.n_values) * width));
-  for (std::uint64_t done = 0; done < tensor.n_values;) {
-    const std::uint64_t count = std::min(kChunkValues, tensor.n_values - done);
-    const std::span<std::byte> chunk(buffer.data(), static_cast<std::size_t>(count * width));
-    file_.read(data_begin_ + tensor.begin + done * width, chunk);
-    widen(tensor.dtype, chunk, values.data() + done);
-    done += count;
+std::vector<StoredTensor> open_safetensors(const std::filesystem::path& path) {
+  const auto file = MappedFile::open(path);
+  const std::string_view header = header_of(*file);
+  const std::uint64_t data_begin = kLengthBytes + header.size();
+  const std::uint64_t data_bytes = file->bytes().size() - data_begin;
+  std::vector<StoredTensor> tensors;
+  for (TensorInfo& info : parse_safetensors_header(header, data_bytes, file->name())) {
+    StoredTensor tensor;
+    tensor.name = std::move(info.name);
+    tensor.type = info.type;
+    tensor.shape = std::move(info.shape);
+    tensor.data = file->at(data_begin + info.begin);
+    tensor.n_bytes = static_cast<std::size_t>(info.end - info.begin);
+    tensor.file = file->name();
+    tensors.push_back(std::move(tensor));
   }
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (bad != values.end()) {
-    throw InputError(file_.name() + ": tensor " + quote(tensor.name) + " holds " +
-                     (std::isnan(*bad) ? "NaN" : "infinity") + " at index " +
-                     std::to_string(bad - values.begin()) +
-                     "; every weight must be finite, so fetch or convert the model again.");
-  }
-  return values;
+  return tensors;
 }
 
 }  // namespace specbench::engine

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/model/half.h"
+#include "engine/model/input_file.h"
 #include "engine/model/test_files.h"
 
 namespace specbench::engine {
@@ -20,6 +21,13 @@ std::string data_of(const std::vector<std::uint16_t>& words) {
   return {reinterpret_cast<const char*>(words.data()), words.size() * 2};
 }
 
+std::vector<float> values_of(const StoredTensor& tensor) {
+  const BlockShape block = block_shape(tensor.type);
+  std::vector<float> values(tensor.n_bytes / static_cast<std::size_t>(block.n_bytes));
+  dequantize(tensor.type, tensor.data.get(), values.size(), values.data());
+  return values;
+}
+
 constexpr const char* kOneTensor = R"({"a":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]}})";
 
 TEST(Safetensors, ReadsEachDtypeExactly) {
@@ -30,13 +38,19 @@ TEST(Safetensors, ReadsEachDtypeExactly) {
                              R"("b":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]}}   )";
   const std::string data = data_of({0x3f80, 0xc000, 0x0001, 0x8000}) + data_of({0x0fdb, 0x4049}) +
                            data_of({0x3c00, 0x0001, 0xfbff});
-  const SafetensorsFile file(folder.write("x.safetensors", safetensors_bytes(header, data)));
-  ASSERT_EQ(file.tensors().size(), 3U);
-  EXPECT_EQ(file.tensors()[0].name, "b");  // in the order of their bytes
-  EXPECT_EQ(file.read(file.tensors()[0]), (std::vector<float>{1.0F, -2.0F, 0x1p-133F, -0.0F}));
-  EXPECT_TRUE(std::signbit(file.read(file.tensors()[0])[3]));
-  EXPECT_EQ(file.read(file.tensors()[1]), std::vector<float>{3.14159274F});
-  EXPECT_EQ(file.read(file.tensors()[2]), (std::vector<float>{1.0F, 0x1p-24F, -65504.0F}));
+  const auto path = folder.write("x.safetensors", safetensors_bytes(header, data));
+  const std::vector<StoredTensor> tensors = open_safetensors(path);
+  ASSERT_EQ(tensors.size(), 3U);
+  EXPECT_EQ(tensors[0].name, "b");  // in the order of their bytes
+  EXPECT_EQ(tensors[0].shape, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(tensors[0].type, WeightType::kBF16);
+  EXPECT_EQ(tensors[0].file, path.string());
+  EXPECT_EQ(values_of(tensors[0]), (std::vector<float>{1.0F, -2.0F, 0x1p-133F, -0.0F}));
+  EXPECT_TRUE(std::signbit(values_of(tensors[0])[3]));
+  EXPECT_EQ(tensors[1].type, WeightType::kF32);
+  EXPECT_EQ(values_of(tensors[1]), std::vector<float>{3.14159274F});
+  EXPECT_EQ(tensors[2].type, WeightType::kF16);
+  EXPECT_EQ(values_of(tensors[2]), (std::vector<float>{1.0F, 0x1p-24F, -65504.0F}));
 }
 
 TEST(Safetensors, WidensEveryHalf) {
@@ -58,27 +72,17 @@ TEST(Safetensors, WidensEveryHalf) {
   }
 }
 
-TEST(Safetensors, ReadsTensorsLargerThanOneChunk) {
+// The tensors of a file are one mapping of it, each where the header says.
+TEST(Safetensors, ViewsTheFile) {
   const ScratchFolder folder;
-  std::vector<float> values(300'000);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
-  const auto path = folder.write("x.safetensors", safetensors_bytes({{"a", {300, 1000}, values}}));
-  const SafetensorsFile file(path);
-  EXPECT_EQ(file.read(file.tensors()[0]), values);
-}
-
-TEST(Safetensors, RefusesValuesThatAreNotFinite) {
-  const ScratchFolder folder;
-  const struct {
-    std::uint16_t bits;
-    const char* fragment;
-  } cases[] = {{0x7f80, "tensor 'a' holds infinity at index 2"},
-               {0x7fc0, "tensor 'a' holds NaN at index 2"}};
-  for (const auto& c : cases) {
-    const SafetensorsFile file(
-        folder.write("x.safetensors", safetensors_bytes(kOneTensor, data_of({0, 0, c.bits, 0}))));
-    EXPECT_EQ(wrong_error([&] { file.read(file.tensors()[0]); }, c.fragment), "");
-  }
+  const auto path =
+      folder.write("x.safetensors", safetensors_bytes({{"a", {3}, {1, 2, 3}}, {"b", {1}, {4}}}));
+  std::vector<StoredTensor> tensors = open_safetensors(path);
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_EQ(tensors[1].data.get(), tensors[0].data.get() + 12);
+  std::filesystem::remove(path);
+  tensors.erase(tensors.begin());  // one tensor keeps the mapping
+  EXPECT_EQ(values_of(tensors[0]), std::vector<float>{4});
 }
 
 TEST(Safetensors, RefusesHostileHeaders) {
@@ -114,6 +118,7 @@ TEST(Safetensors, RefusesHostileHeaders) {
       {entry("\"I64\"", "[1]", "[0,8]"), 8,
        "field 'a.dtype' is 'I64'; F32, BF16 and F16 are supported"},
       {entry("\"F8_E4M3\"", "[1]", "[0,1]"), 1, "field 'a.dtype' is 'F8_E4M3'"},
+      {entry("\"Q8_0\"", "[32]", "[0,34]"), 34, "field 'a.dtype' is 'Q8_0'; F32, BF16 and F16"},
       {entry("3", "[1]", "[0,4]"), 4, "field 'a.dtype' is 3; expected a string"},
       {entry("\"F32\"", "1", "[0,4]"), 4, "field 'a.shape' is 1; expected an array"},
       {entry("\"F32\"", "[-1]", "[0,4]"), 4, "field 'a.shape[0]' is -1"},
@@ -174,21 +179,18 @@ TEST(Safetensors, AllowsScalarsAndEmptyTensors) {
 
 TEST(Safetensors, RefusesFilesThatAreNone) {
   const ScratchFolder folder;
-  EXPECT_EQ(wrong_error([&] { SafetensorsFile{folder.path() / "no"}; }, "does not exist"), "");
-  EXPECT_EQ(wrong_error([&] { SafetensorsFile{folder.path()}; }, "is a directory"), "");
-  EXPECT_EQ(wrong_error([&] { SafetensorsFile{"/dev/zero"}; }, "is not a regular file"), "");
-  EXPECT_EQ(wrong_error([&] { SafetensorsFile{folder.write("e", "")}; }, "is 0 bytes long"), "");
-  EXPECT_EQ(wrong_error([&] { SafetensorsFile{folder.write("s", "1234567")}; }, "is 7 bytes long"),
-            "");
-  EXPECT_EQ(
-      wrong_error([&] { SafetensorsFile{folder.write("h", "\xff\xff\xff\xff\xff\xff\xff\xff{}")}; },
-                  "states a header of 18446744073709551615 bytes"),
-      "");
-  EXPECT_EQ(
-      wrong_error(
-          [&] { SafetensorsFile{folder.write("l", std::string("\x03\0\0\0\0\0\0\0{}", 10))}; },
-          "states a header of 3 bytes, but only 2 follow"),
-      "");
+  const auto expect = [](const std::filesystem::path& path, const char* fragment) {
+    EXPECT_EQ(wrong_error([&] { open_safetensors(path); }, fragment), "");
+  };
+  expect(folder.path() / "no", "does not exist");
+  expect(folder.path(), "is a directory");
+  expect("/dev/zero", "is not a regular file");
+  expect(folder.write("e", ""), "is 0 bytes long");
+  expect(folder.write("s", "1234567"), "is 7 bytes long");
+  expect(folder.write("h", "\xff\xff\xff\xff\xff\xff\xff\xff{}"),
+         "states a header of 18446744073709551615 bytes");
+  expect(folder.write("l", std::string("\x03\0\0\0\0\0\0\0{}", 10)),
+         "states a header of 3 bytes, but only 2 follow");
 }
 
 TEST(Safetensors, RefusesEveryTruncation) {
@@ -196,17 +198,8 @@ TEST(Safetensors, RefusesEveryTruncation) {
   const std::string whole = safetensors_bytes(kOneTensor, data_of({1, 2, 3, 4}));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const auto path = folder.write("x.safetensors", whole.substr(0, length));
-    EXPECT_THROW(SafetensorsFile{path}, InputError) << length;
+    EXPECT_THROW(open_safetensors(path), InputError) << length;
   }
-}
-
-TEST(Safetensors, TellsAFileThatShrinksWhileItIsRead) {
-  const ScratchFolder folder;
-  const std::string whole = safetensors_bytes(kOneTensor, data_of({1, 2, 3, 4}));
-  const auto path = folder.write("x.safetensors", whole);
-  const SafetensorsFile file(path);
-  std::filesystem::resize_file(path, whole.size() - 1);
-  EXPECT_EQ(wrong_error([&] { file.read(file.tensors()[0]); }, "while it is being read"), "");
 }
 
 TEST(Safetensors, SurvivesMutations) {
@@ -222,20 +215,11 @@ TEST(Safetensors, SurvivesMutations) {
         "x.safetensors", i % 2 == 0 ? testing::mutate(whole, random)
                                     : safetensors_bytes(testing::mutate(header, random), data));
     n_read += testing::completes_or_input_error([&] {
-      const SafetensorsFile file(path);
-      for (const TensorInfo& tensor : file.tensors()) file.read(tensor);
+      for (const StoredTensor& tensor : open_safetensors(path)) values_of(tensor);
     });
   }
   EXPECT_GT(n_read, 50);  // some mutations are harmless, most are not
   EXPECT_LT(n_read, 2500);
-}
-
-TEST(InputFile, HashesAsFnv1a) {
-  const ScratchFolder folder;
-  // Published vectors: http://www.isthe.com/chongo/src/fnv/test_fnv.c
-  EXPECT_EQ(InputFile(folder.write("e", "")).hash(kFnvOffset), 0xcbf29ce484222325ULL);
-  EXPECT_EQ(InputFile(folder.write("a", "a")).hash(kFnvOffset), 0xaf63dc4c8601ec8cULL);
-  EXPECT_EQ(InputFile(folder.write("f", "foobar")).hash(kFnvOffset), 0x85944171f73967e8ULL);
 }
 
 TEST(InputFile, QuotesForOneLine) {

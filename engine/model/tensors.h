@@ -36,11 +36,12 @@ class TensorSet {
   /// Throws InputError where a tensor of that name is there already.
   void add(StoredTensor tensor);
 
-  bool has(std::string_view name) const;  ///< added and not yet taken
-  const StoredTensor* find(std::string_view name) const;
+  bool has(std::string_view name) const;                  ///< added and not yet taken
+  const StoredTensor* find(std::string_view name) const;  ///< taken or not; null: never added
 
   /// Takes a matrix as it is stored, {n_rows, n_cols}. Throws InputError where it is missing, of
-  /// another shape, or its rows are no whole number of blocks.
+  /// another shape, or its rows are no whole number of blocks. n_bytes must be what the shape and
+  /// type ask for: whoever adds a tensor has checked that.
   Matrix matrix(const std::string& name, int n_rows, int n_cols);
   /// Takes a vector as float32. Throws likewise.
   std::vector<float> vector(const std::string& name, int n);
@@ -51,10 +52,11 @@ class TensorSet {
   /// Reads every byte of every tensor added, taken or not: throws InputError naming file, tensor
   /// and index of the first value that is NaN or infinite. Returns a hash (XXH3, 64 bits) of all
   /// names, types, shapes and bytes in order of names: the same however tensors are spread over
-  /// files.
+  /// files. It is that of a text, one line a tensor: "name BF16 [rows, columns] hash", the last in
+  /// 16 hexadecimal digits and the XXH3 of the tensor's bytes.
   std::uint64_t inspect(int n_threads) const;
 
-  /// As Model::weights_dtype.
+  /// As Model::weights_dtype, of the tensors taken.
   std::string dtype() const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/model/weight_type.h"
 
 namespace specbench::engine::testing {
 
@@ -87,10 +89,21 @@ inline std::string safetensors_bytes(std::string_view header, std::string_view d
 struct TestTensor {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::vector<float> values;
+  std::vector<float> values;  ///< small integers where they are not stored as F32
+  WeightType type = WeightType::kF32;
 };
 
-/// A valid file of float32 tensors.
+/// The bytes of a value that the type can hold, of a magnitude of 0 or from 2^-14 to 65504.
+inline std::string stored_bytes(WeightType type, float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  std::uint32_t stored = bits;
+  if (type == WeightType::kBF16) stored = bits >> 16;
+  if (type == WeightType::kF16)
+    stored = (bits >> 16 & 0x8000U) | (value == 0 ? 0 : ((bits >> 13) - (112U << 10)) & 0x7fffU);
+  return {reinterpret_cast<const char*>(&stored), type == WeightType::kF32 ? 4U : 2U};
+}
+
+/// A valid file.
 inline std::string safetensors_bytes(const std::vector<TestTensor>& tensors) {
   std::string header = "{";
   std::string data;
@@ -99,11 +112,10 @@ inline std::string safetensors_bytes(const std::vector<TestTensor>& tensors) {
     for (const std::int64_t n : tensor.shape)
       shape += (shape.empty() ? "" : ",") + std::to_string(n);
     const std::size_t begin = data.size();
-    data.append(reinterpret_cast<const char*>(tensor.values.data()),
-                tensor.values.size() * sizeof(float));
-    header += (header.size() > 1 ? ",\"" : "\"") + tensor.name + R"(":{"dtype":"F32","shape":[)" +
-              shape + R"(],"data_offsets":[)" + std::to_string(begin) + "," +
-              std::to_string(data.size()) + "]}";
+    for (const float value : tensor.values) data += stored_bytes(tensor.type, value);
+    header += (header.size() > 1 ? ",\"" : "\"") + tensor.name + R"(":{"dtype":")" +
+              weight_type_name(tensor.type) + R"(","shape":[)" + shape + R"(],"data_offsets":[)" +
+              std::to_string(begin) + "," + std::to_string(data.size()) + "]}";
   }
   return safetensors_bytes(header + "}", data);
 }

@@ -1,7 +1,6 @@
 #include "engine/model/weights.h"
 
-#include <algorithm>
-#include <deque>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string_view>
@@ -10,29 +9,23 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/model/config.h"
 #include "engine/model/input_file.h"
 #include "engine/model/json.h"
 #include "engine/model/safetensors.h"
+#include "engine/model/tensors.h"
 
 namespace specbench::engine {
 
 namespace {
 
 constexpr std::uint64_t kMaxIndexBytes = 64 << 20;
-constexpr std::size_t kMaxShards = 1000;  // each holds a file descriptor while the model is read
+constexpr std::size_t kMaxShards = 1000;  // each is a mapping of its own
 constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
 /// Tensor name to the file that must hold it.
 using WeightMap = std::map<std::string, std::string, std::less<>>;
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < std::min<std::size_t>(shape.size(), 8); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  }
-  return text + (shape.size() > 8 ? ", ...]" : "]");
-}
 
 WeightMap read_index(const std::filesystem::path& path) {
   const std::string file = path.string();
@@ -76,132 +69,94 @@ std::string only_safetensors_file(const std::filesystem::path& directory) {
                    "; expected one of these two.");
 }
 
-/// All tensors of a model by name, over its files. Each is taken once; what is left at the end is
-/// reported.
-class TensorStore {
- public:
-  explicit TensorStore(const std::filesystem::path& directory) : directory_(directory.string()) {
-    std::error_code ignored;
-    if (std::filesystem::exists(directory / kSingleFile, ignored)) {
-      open(directory, {kSingleFile});
-    } else if (std::filesystem::exists(directory / kIndexFile, ignored)) {
-      const WeightMap placed = read_index(directory / kIndexFile);
-      open(directory, shard_names(placed, (directory / kIndexFile).string()));
-      check_placement(placed);
+/// Both must say the same of where each tensor lies.
+void check_placement(const WeightMap& placed, const std::map<std::string, std::string>& found,
+                     const std::filesystem::path& directory) {
+  for (const auto& [name, shard] : placed) {
+    const std::string expected = (directory / shard).string();
+    const auto place = found.find(name);
+    if (place == found.end() || place->second != expected) {
+      throw InputError(expected + " lacks tensor " + quote(name) + ", which " + kIndexFile +
+                       " places there; fetch both again.");
+    }
+  }
+  for (const auto& [name, file] : found) {
+    if (placed.contains(name)) continue;
+    throw InputError(file + ": tensor " + quote(name) + " is not listed in " + kIndexFile +
+                     "; fetch both again.");
+  }
+}
+
+TensorSet open_tensors(const std::filesystem::path& directory, const ModelConfig& config) {
+  std::error_code ignored;
+  WeightMap placed;
+  std::vector<std::string> names = {kSingleFile};
+  if (!std::filesystem::exists(directory / kSingleFile, ignored)) {
+    if (std::filesystem::exists(directory / kIndexFile, ignored)) {
+      placed = read_index(directory / kIndexFile);
+      names = shard_names(placed, (directory / kIndexFile).string());
     } else {
-      open(directory, {only_safetensors_file(directory)});
+      names = {only_safetensors_file(directory)};
     }
   }
-
-  std::vector<float> take(const std::string& name, const std::vector<std::int64_t>& shape) {
-    const auto found = tensors_.find(name);
-    if (found == tensors_.end()) {
-      throw InputError(
-          directory_ + ": tensor " + quote(name) +
-          " is missing from the weight files; a LlamaForCausalLM of this config.json needs it.");
-    }
-    const auto [file, tensor] = found->second;
-    if (tensor->shape != shape) {
-      throw InputError(file->file().name() + ": tensor " + quote(name) + " has shape " +
-                       shape_text(tensor->shape) + "; config.json asks for " + shape_text(shape) +
-                       ".");
-    }
-    dtypes_.insert(dtype_name(tensor->dtype));
-    tensors_.erase(found);
-    return file->read(*tensor);
-  }
-
-  std::vector<float> vector(const std::string& name, int size) { return take(name, {size}); }
-
-  Matrix matrix(const std::string& name, int n_rows, int n_cols) {
-    return make_matrix(n_rows, n_cols, take(name, {n_rows, n_cols}));
-  }
-
-  bool has(const std::string& name) const { return tensors_.contains(name); }
-
-  /// Throws if a tensor was not taken. Old checkpoints store the rotary frequencies, which follow
-  /// from the config.
-  void expect_all_taken() const {
-    for (const auto& [name, place] : tensors_) {
-      if (name.ends_with("rotary_emb.inv_freq")) continue;
-      throw InputError(
-          place.first->file().name() + ": tensor " + quote(name) +
-          " is not part of a LlamaForCausalLM with this config.json; what it does to the output "
-          "is unknown, so the model is refused.");
+  TensorSet tensors(directory.string(),
+                    "a " + class_of(config.architecture) + " of this config.json");
+  std::map<std::string, std::string> found;  // tensor to file
+  for (const std::string& name : names) {
+    for (StoredTensor& tensor : open_safetensors(directory / name)) {
+      found.emplace(tensor.name, tensor.file);
+      tensors.add(std::move(tensor));
     }
   }
+  if (!placed.empty()) check_placement(placed, found, directory);
+  return tensors;
+}
 
-  std::uint64_t hash() const {
-    std::uint64_t hash = kFnvOffset;
-    for (const SafetensorsFile& file : files_) hash = file.file().hash(hash);
-    return hash;
-  }
-
-  std::string dtype() const { return dtypes_.size() == 1 ? *dtypes_.begin() : "mixed"; }
-
- private:
-  using Place = std::pair<const SafetensorsFile*, const TensorInfo*>;
-
-  /// `names` in file-name order.
-  void open(const std::filesystem::path& directory, const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      const SafetensorsFile& file = files_.emplace_back(directory / name);
-      for (const TensorInfo& tensor : file.tensors()) {
-        const auto [earlier, is_new] = tensors_.emplace(tensor.name, Place{&file, &tensor});
-        if (is_new) continue;
-        throw InputError(file.file().name() + ": tensor " + quote(tensor.name) + " also lies in " +
-                         earlier->second.first->file().name() + "; one of them must go.");
-      }
-    }
-  }
-
-  void check_placement(const WeightMap& placed) const {
-    for (const auto& [name, shard] : placed) {
-      const auto found = tensors_.find(name);
-      const std::string expected = (std::filesystem::path(directory_) / shard).string();
-      if (found == tensors_.end() || found->second.first->file().name() != expected) {
-        throw InputError(expected + " lacks tensor " + quote(name) + ", which " + kIndexFile +
-                         " places there; fetch both again.");
-      }
-    }
-    for (const auto& [name, place] : tensors_) {
-      if (placed.contains(name)) continue;
-      throw InputError(place.first->file().name() + ": tensor " + quote(name) +
-                       " is not listed in " + kIndexFile + "; fetch both again.");
-    }
-  }
-
-  std::string directory_;
-  std::deque<SafetensorsFile> files_;  // a deque: tensors_ points into it
-  std::map<std::string, Place, std::less<>> tensors_;
-  std::set<std::string> dtypes_;
-};
-
-LayerWeights read_layer(TensorStore& store, const ModelConfig& config, int layer) {
+LayerWeights read_layer(TensorSet& tensors, const ModelConfig& config, int layer) {
   const std::string prefix = "model.layers." + std::to_string(layer) + ".";
   const int width = config.width;
   const int query_width = config.n_heads * config.head_dim;
   const int kv_width = config.n_kv_heads * config.head_dim;
   LayerWeights weights;
-  weights.attention_norm = store.vector(prefix + "input_layernorm.weight", width);
-  weights.query = store.matrix(prefix + "self_attn.q_proj.weight", query_width, width);
-  weights.key = store.matrix(prefix + "self_attn.k_proj.weight", kv_width, width);
-  weights.value = store.matrix(prefix + "self_attn.v_proj.weight", kv_width, width);
-  weights.attention_out = store.matrix(prefix + "self_attn.o_proj.weight", width, query_width);
-  weights.ffn_norm = store.vector(prefix + "post_attention_layernorm.weight", width);
-  weights.gate = store.matrix(prefix + "mlp.gate_proj.weight", config.ffn_width, width);
-  weights.up = store.matrix(prefix + "mlp.up_proj.weight", config.ffn_width, width);
-  weights.down = store.matrix(prefix + "mlp.down_proj.weight", width, config.ffn_width);
+  weights.attention_norm = tensors.vector(prefix + "input_layernorm.weight", width);
+  weights.query = tensors.matrix(prefix + "self_attn.q_proj.weight", query_width, width);
+  weights.key = tensors.matrix(prefix + "self_attn.k_proj.weight", kv_width, width);
+  weights.value = tensors.matrix(prefix + "self_attn.v_proj.weight", kv_width, width);
+  if (config.has_qkv_bias) {
+    weights.query_bias = tensors.vector(prefix + "self_attn.q_proj.bias", query_width);
+    weights.key_bias = tensors.vector(prefix + "self_attn.k_proj.bias", kv_width);
+    weights.value_bias = tensors.vector(prefix + "self_attn.v_proj.bias", kv_width);
+  }
+  if (config.has_qk_norm) {
+    weights.query_norm = tensors.vector(prefix + "self_attn.q_norm.weight", config.head_dim);
+    weights.key_norm = tensors.vector(prefix + "self_attn.k_norm.weight", config.head_dim);
+  }
+  weights.attention_out = tensors.matrix(prefix + "self_attn.o_proj.weight", width, query_width);
+  weights.ffn_norm = tensors.vector(prefix + "post_attention_layernorm.weight", width);
+  weights.gate = tensors.matrix(prefix + "mlp.gate_proj.weight", config.ffn_width, width);
+  weights.up = tensors.matrix(prefix + "mlp.up_proj.weight", config.ffn_width, width);
+  weights.down = tensors.matrix(prefix + "mlp.down_proj.weight", width, config.ffn_width);
   return weights;
+}
+
+bool is_equal(const Matrix& a, const Matrix& b) {
+  if (a.type == b.type) return std::memcmp(a.data.get(), b.data.get(), a.n_bytes()) == 0;
+  std::vector<float> of_a(static_cast<std::size_t>(a.n_cols)), of_b(of_a.size());
+  for (int r = 0; r < a.n_rows; ++r) {
+    a.read_row(r, of_a.data());
+    b.read_row(r, of_b.data());
+    if (of_a != of_b) return false;
+  }
+  return true;
 }
 
 /// A tied model may carry a copy of the embedding as its head; a different head contradicts the
 /// config.
-void check_tied_copy(TensorStore& store, const ModelConfig& config, const Matrix& embedding,
+void check_tied_copy(TensorSet& tensors, const ModelConfig& config, const Matrix& embedding,
                      const std::filesystem::path& directory) {
-  if (!store.has("lm_head.weight")) return;
-  const Matrix head = store.matrix("lm_head.weight", config.vocab_size, config.width);
-  if (to_floats(head) == to_floats(embedding)) return;
+  if (!tensors.has("lm_head.weight")) return;
+  const Matrix head = tensors.matrix("lm_head.weight", config.vocab_size, config.width);
+  if (is_equal(head, embedding)) return;
   throw InputError(directory.string() +
                    ": tensor 'lm_head.weight' differs from 'model.embed_tokens.weight' although "
                    "config.json sets "
@@ -210,23 +165,26 @@ void check_tied_copy(TensorStore& store, const ModelConfig& config, const Matrix
 
 }  // namespace
 
-StoredWeights read_weights(const std::filesystem::path& directory, const ModelConfig& config) {
-  TensorStore store(directory);
+StoredWeights read_weights(const std::filesystem::path& directory, const ModelConfig& config,
+                           int n_threads) {
+  TensorSet tensors = open_tensors(directory, config);
   StoredWeights stored;
   Weights& weights = stored.weights;
-  weights.embedding = store.matrix("model.embed_tokens.weight", config.vocab_size, config.width);
+  weights.embedding = tensors.matrix("model.embed_tokens.weight", config.vocab_size, config.width);
   for (int layer = 0; layer < config.n_layers; ++layer) {
-    weights.layers.push_back(read_layer(store, config, layer));
+    weights.layers.push_back(read_layer(tensors, config, layer));
   }
-  weights.final_norm = store.vector("model.norm.weight", config.width);
+  weights.final_norm = tensors.vector("model.norm.weight", config.width);
   if (config.tied_head) {
-    check_tied_copy(store, config, weights.embedding, directory);
+    check_tied_copy(tensors, config, weights.embedding, directory);
   } else {
-    weights.head = store.matrix("lm_head.weight", config.vocab_size, config.width);
+    weights.head = tensors.matrix("lm_head.weight", config.vocab_size, config.width);
   }
-  store.expect_all_taken();
-  stored.hash = store.hash();
-  stored.dtype = store.dtype();
+  // Old checkpoints store the rotary frequencies, which follow from the config.
+  tensors.expect_all_taken(
+      [](std::string_view name) { return name.ends_with("rotary_emb.inv_freq"); });
+  stored.hash = tensors.inspect(n_threads);
+  stored.dtype = tensors.dtype();
   return stored;
 }
 

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
 #include <functional>
 
-#include "engine/model/input_file.h"
 #include "engine/model/test_files.h"
 
 namespace specbench::engine {
@@ -26,6 +27,10 @@ ModelConfig tiny_config(bool tied_head) {
   config.ffn_width = 3;
   config.tied_head = tied_head;
   return config;
+}
+
+StoredWeights read(const ScratchFolder& folder, bool tied_head) {
+  return read_weights(folder.path(), tiny_config(tied_head), 2);
 }
 
 /// Every tensor of the tiny model; values count up over all of them.
@@ -78,14 +83,16 @@ TEST(Weights, ReadsOneFile) {
   std::vector<TestTensor> tensors = tiny_tensors(true);
   const std::string bytes = safetensors_bytes(tensors);
   folder.write("model.safetensors", bytes);
-  const StoredWeights stored = read_weights(folder.path(), tiny_config(false));
+  const StoredWeights stored = read(folder, false);
   ASSERT_EQ(stored.weights.layers.size(), 2U);
   const LayerWeights& layer = stored.weights.layers[1];
   EXPECT_EQ(layer.query.n_rows, 12);
   EXPECT_EQ(layer.query.n_cols, 4);
-  EXPECT_EQ(to_floats(layer.query), named(tensors, "model.layers.1.self_attn.q_proj.weight").values);
+  EXPECT_EQ(to_floats(layer.query),
+            named(tensors, "model.layers.1.self_attn.q_proj.weight").values);
   EXPECT_EQ(to_floats(layer.key), named(tensors, "model.layers.1.self_attn.k_proj.weight").values);
-  EXPECT_EQ(to_floats(layer.value), named(tensors, "model.layers.1.self_attn.v_proj.weight").values);
+  EXPECT_EQ(to_floats(layer.value),
+            named(tensors, "model.layers.1.self_attn.v_proj.weight").values);
   EXPECT_EQ(to_floats(layer.attention_out),
             named(tensors, "model.layers.1.self_attn.o_proj.weight").values);
   EXPECT_EQ(layer.attention_norm, named(tensors, "model.layers.1.input_layernorm.weight").values);
@@ -94,14 +101,107 @@ TEST(Weights, ReadsOneFile) {
   EXPECT_EQ(to_floats(layer.gate), named(tensors, "model.layers.1.mlp.gate_proj.weight").values);
   EXPECT_EQ(to_floats(layer.up), named(tensors, "model.layers.1.mlp.up_proj.weight").values);
   EXPECT_EQ(to_floats(layer.down), named(tensors, "model.layers.1.mlp.down_proj.weight").values);
-  EXPECT_EQ(to_floats(stored.weights.embedding), named(tensors, "model.embed_tokens.weight").values);
+  EXPECT_EQ(to_floats(stored.weights.embedding),
+            named(tensors, "model.embed_tokens.weight").values);
   EXPECT_EQ(stored.weights.final_norm, named(tensors, "model.norm.weight").values);
   EXPECT_EQ(to_floats(stored.weights.head), named(tensors, "lm_head.weight").values);
   EXPECT_EQ(stored.dtype, "F32");
-  EXPECT_EQ(stored.hash, fnv1a(kFnvOffset, std::as_bytes(std::span(bytes))));
 }
 
-TEST(Weights, ReadsShardsInFileNameOrder) {
+// As they are stored: bytes of the mapped file, in their own type.
+TEST(Weights, KeepsMatricesAsStored) {
+  const ScratchFolder folder;
+  std::vector<TestTensor> tensors = tiny_tensors(true);
+  named(tensors, "model.layers.0.self_attn.q_proj.weight").type = WeightType::kBF16;
+  named(tensors, "model.layers.0.input_layernorm.weight").type = WeightType::kF16;
+  named(tensors, "lm_head.weight").type = WeightType::kF16;
+  folder.write("model.safetensors", safetensors_bytes(tensors));
+  const StoredWeights stored = read(folder, false);
+  const LayerWeights& layer = stored.weights.layers[0];
+  EXPECT_EQ(layer.query.type, WeightType::kBF16);
+  EXPECT_EQ(layer.query.n_bytes(), 12U * 4 * 2);
+  EXPECT_TRUE(layer.query.is_mapped);
+  EXPECT_EQ(layer.query.row_order, nullptr);
+  EXPECT_EQ(layer.key.type, WeightType::kF32);
+  EXPECT_EQ(layer.attention_norm, named(tensors, "model.layers.0.input_layernorm.weight").values);
+  EXPECT_EQ(stored.weights.head.type, WeightType::kF16);
+  EXPECT_EQ(to_floats(stored.weights.head), named(tensors, "lm_head.weight").values);
+  EXPECT_EQ(stored.dtype, "F32+");
+}
+
+/// Bytes of memory that belongs to no file.
+std::int64_t anonymous_bytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    std::int64_t kib = 0;
+    if (word == "RssAnon:" && status >> kib) return kib * 1024;
+  }
+  return -1;
+}
+
+// A matrix of 64 MiB costs pages of its file only. The file has a hole, so that no memory freed
+// while writing it could hide a copy.
+TEST(Weights, CopiesNoMatrix) {
+  const ScratchFolder folder;
+  ModelConfig config = tiny_config(true);
+  config.n_layers = 0;
+  config.vocab_size = 1 << 17;
+  config.width = 256;
+  const std::string header =
+      R"({"model.norm.weight":{"dtype":"F32","shape":[256],"data_offsets":[0,1024]},)"
+      R"("model.embed_tokens.weight":{"dtype":"BF16","shape":[131072,256],"data_offsets":[1024,67109888]}})";
+  const auto path = folder.write("model.safetensors", safetensors_bytes(header, ""));
+  std::filesystem::resize_file(path, 8 + header.size() + 67109888);
+  const std::int64_t before = anonymous_bytes();
+  ASSERT_GT(before, 0);
+  const StoredWeights stored = read_weights(folder.path(), config, 2);
+  EXPECT_EQ(stored.weights.embedding.n_bytes(), 67108864U);
+  EXPECT_LT(anonymous_bytes() - before, 16 << 20);
+}
+
+TEST(Weights, ReadsBiasesAndHeadNorms) {
+  const ScratchFolder folder;
+  std::vector<TestTensor> tensors = tiny_tensors(false);
+  ModelConfig config = tiny_config(true);
+  config.architecture = "qwen2";
+  config.has_qkv_bias = true;
+  folder.write("model.safetensors", safetensors_bytes(tensors));
+  EXPECT_EQ(
+      wrong_error([&] { read_weights(folder.path(), config, 1); },
+                  "'model.layers.0.self_attn.q_proj.bias' is missing from the weight files; a "
+                  "Qwen2ForCausalLM of this config.json needs it"),
+      "");
+  const auto add = [&](const std::string& name, std::int64_t n) {
+    for (const std::string layer : {"model.layers.0.self_attn.", "model.layers.1.self_attn."})
+      tensors.push_back({layer + name, {n}, std::vector<float>(static_cast<std::size_t>(n), 7.0F)});
+  };
+  add("q_proj.bias", 12);
+  add("k_proj.bias", 6);
+  add("v_proj.bias", 6);
+  folder.write("model.safetensors", safetensors_bytes(tensors));
+  const LayerWeights layer = read_weights(folder.path(), config, 1).weights.layers[1];
+  EXPECT_EQ(layer.query_bias, std::vector<float>(12, 7.0F));
+  EXPECT_EQ(layer.key_bias, std::vector<float>(6, 7.0F));
+  EXPECT_EQ(layer.value_bias, std::vector<float>(6, 7.0F));
+  EXPECT_TRUE(layer.query_norm.empty());
+
+  config.architecture = "qwen3";
+  config.has_qkv_bias = false;
+  config.has_qk_norm = true;
+  tensors = tiny_tensors(false);
+  add("q_norm.weight", 6);
+  add("k_norm.weight", 6);
+  folder.write("model.safetensors", safetensors_bytes(tensors));
+  const LayerWeights normed = read_weights(folder.path(), config, 1).weights.layers[0];
+  EXPECT_EQ(normed.query_norm, std::vector<float>(6, 7.0F));
+  EXPECT_EQ(normed.key_norm, std::vector<float>(6, 7.0F));
+  EXPECT_TRUE(normed.query_bias.empty());
+  // Without the config's word for it they are not part of the model.
+  EXPECT_EQ(wrong_error([&] { read(folder, true); }, "k_norm.weight' is not part of"), "");
+}
+
+TEST(Weights, ReadsShards) {
   const ScratchFolder folder;
   const std::vector<TestTensor> all = tiny_tensors(false);
   const std::vector<TestTensor> front(all.begin(), all.begin() + 7);
@@ -110,15 +210,17 @@ TEST(Weights, ReadsShardsInFileNameOrder) {
   folder.write("model.safetensors.index.json", index);
   folder.write("b.safetensors", safetensors_bytes(front));
   folder.write("a.safetensors", safetensors_bytes(back));
-  const StoredWeights stored = read_weights(folder.path(), tiny_config(true));
+  const StoredWeights stored = read(folder, true);
   EXPECT_EQ(to_floats(stored.weights.embedding), all[0].values);
   EXPECT_TRUE(stored.weights.head.empty());
-  const std::string joined = safetensors_bytes(back) + safetensors_bytes(front);
-  EXPECT_EQ(stored.hash, fnv1a(kFnvOffset, std::as_bytes(std::span(joined))));
+  // The same model in one file has the same hash.
+  const ScratchFolder whole;
+  whole.write("model.safetensors", safetensors_bytes(all));
+  EXPECT_EQ(stored.hash, read(whole, true).hash);
 
   const std::string path = "model.safetensors.index.json";
   const auto expect = [&](const std::string& fragment) {
-    EXPECT_EQ(wrong_error([&] { read_weights(folder.path(), tiny_config(true)); }, fragment), "");
+    EXPECT_EQ(wrong_error([&] { read(folder, true); }, fragment), "");
   };
   folder.write("a.safetensors", safetensors_bytes(all));
   expect("also lies in");
@@ -145,15 +247,11 @@ TEST(Weights, ReadsShardsInFileNameOrder) {
 
 TEST(Weights, TakesTheOnlyFileWhateverItsName) {
   const ScratchFolder folder;
-  EXPECT_EQ(wrong_error([&] { read_weights(folder.path(), tiny_config(true)); },
-                        "holds 0 *.safetensors files"),
-            "");
+  EXPECT_EQ(wrong_error([&] { read(folder, true); }, "holds 0 *.safetensors files"), "");
   folder.write("x.safetensors", safetensors_bytes(tiny_tensors(false)));
-  EXPECT_EQ(read_weights(folder.path(), tiny_config(true)).weights.layers.size(), 2U);
+  EXPECT_EQ(read(folder, true).weights.layers.size(), 2U);
   folder.write("y.safetensors", safetensors_bytes(tiny_tensors(false)));
-  EXPECT_EQ(wrong_error([&] { read_weights(folder.path(), tiny_config(true)); },
-                        "holds 2 *.safetensors files"),
-            "");
+  EXPECT_EQ(wrong_error([&] { read(folder, true); }, "holds 2 *.safetensors files"), "");
 }
 
 TEST(Weights, ChecksNamesAndShapes) {
@@ -169,9 +267,9 @@ TEST(Weights, ChecksNamesAndShapes) {
        [&](auto& t) {
          named(t, query).shape = {4, 12};
        },
-       "has shape [4, 12]; config.json asks for [12, 4]"},
+       "has shape [4, 12]; a LlamaForCausalLM of this config.json asks for [12, 4]"},
       {true, [&](auto& t) { named(t, query).shape = {48}; },
-       "has shape [48]; config.json asks for [12, 4]"},
+       "has shape [48]; a LlamaForCausalLM of this config.json asks for [12, 4]"},
       {true,
        [&](auto& t) {
          named(t, query).shape = {12, 4, 1};
@@ -202,9 +300,7 @@ TEST(Weights, ChecksNamesAndShapes) {
     std::vector<TestTensor> tensors = tiny_tensors(false);
     c.change(tensors);
     folder.write("model.safetensors", safetensors_bytes(tensors));
-    EXPECT_EQ(
-        wrong_error([&] { read_weights(folder.path(), tiny_config(c.tied_head)); }, c.fragment),
-        "");
+    EXPECT_EQ(wrong_error([&] { read(folder, c.tied_head); }, c.fragment), "");
   }
 }
 
@@ -215,7 +311,25 @@ TEST(Weights, AllowsCopiesAndOldExtras) {
   tensors.back().name = "lm_head.weight";
   tensors.push_back({"model.layers.0.self_attn.rotary_emb.inv_freq", {3}, {1, 2, 3}});
   folder.write("model.safetensors", safetensors_bytes(tensors));
-  EXPECT_TRUE(read_weights(folder.path(), tiny_config(true)).weights.head.empty());
+  EXPECT_TRUE(read(folder, true).weights.head.empty());
+  named(tensors, "lm_head.weight").type = WeightType::kBF16;  // small integers: equal in any type
+  folder.write("model.safetensors", safetensors_bytes(tensors));
+  EXPECT_TRUE(read(folder, true).weights.head.empty());
+  named(tensors, "lm_head.weight").values[19] = 18;
+  folder.write("model.safetensors", safetensors_bytes(tensors));
+  EXPECT_EQ(wrong_error([&] { read(folder, true); }, "'lm_head.weight' differs from"), "");
+}
+
+TEST(Weights, RefusesValuesThatAreNotFinite) {
+  const ScratchFolder folder;
+  for (const char* name : {"model.layers.1.mlp.up_proj.weight", "model.norm.weight"}) {
+    std::vector<TestTensor> tensors = tiny_tensors(false);
+    named(tensors, name).values[3] = HUGE_VALF;
+    folder.write("model.safetensors", safetensors_bytes(tensors));
+    EXPECT_EQ(wrong_error([&] { read(folder, true); },
+                          std::string("tensor '") + name + "' holds infinity at index 3"),
+              "");
+  }
 }
 
 TEST(Weights, RefusesAHugeConfigBeforeTakingMemory) {
@@ -224,8 +338,9 @@ TEST(Weights, RefusesAHugeConfigBeforeTakingMemory) {
   ModelConfig config = tiny_config(true);
   config.vocab_size = 1 << 22;
   config.width = 1 << 16;
-  EXPECT_EQ(wrong_error([&] { read_weights(folder.path(), config); }, "asks for [4194304, 65536]"),
-            "");
+  EXPECT_EQ(
+      wrong_error([&] { read_weights(folder.path(), config, 2); }, "asks for [4194304, 65536]"),
+      "");
 }
 
 }  // namespace
