@@ -9,7 +9,7 @@ namespace specbench::engine {
 std::string text_of(std::span<const TokenId> tokens, const Tokenizer& tokenizer) {
   std::string text;
   for (const TokenId& id : tokens)
-    if (id < tokenizer.size()) text += tokenizer.decode({&id, 1});
+    if (id < tokenizer.size()) text += tokenizer.bytes_of(id);
   return text;
 }
 

@@ -12,8 +12,8 @@ namespace specbench::engine {
 
 class Tokenizer;
 
-/// Bytes of the tokens. A model may have more ids than its tokenizer (a padded vocabulary): those
-/// have no bytes.
+/// Bytes of the tokens as they continue a text. A model may have more ids than its tokenizer (a
+/// padded vocabulary): those have no bytes.
 std::string text_of(std::span<const TokenId> tokens, const Tokenizer& tokenizer);
 
 /// Does a stop string end in the last token? What earlier tokens completed (below min_tokens) is

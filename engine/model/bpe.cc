@@ -1,9 +1,12 @@
 #include "engine/model/bpe.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <queue>
 #include <utility>
+
+#include "engine/model/utf8.h"
 
 namespace specbench::engine {
 
@@ -35,11 +38,10 @@ std::uint64_t pair_key(TokenId left, TokenId right) {
          static_cast<std::uint32_t>(right);
 }
 
-std::vector<Symbol> chain(std::string_view piece, const std::array<TokenId, 256>& byte_tokens) {
-  std::vector<Symbol> symbols(piece.size());
-  for (std::size_t i = 0; i < piece.size(); ++i) {
-    symbols[i] = {byte_tokens[static_cast<unsigned char>(piece[i])], i == 0 ? kNone : i - 1,
-                  i + 1 == piece.size() ? kNone : i + 1};
+std::vector<Symbol> chain(const std::vector<TokenId>& ids) {
+  std::vector<Symbol> symbols(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    symbols[i] = {ids[i], i == 0 ? kNone : i - 1, i + 1 == ids.size() ? kNone : i + 1};
   }
   return symbols;
 }
@@ -55,9 +57,9 @@ void merge_right(std::vector<Symbol>& symbols, std::size_t at, TokenId merged) {
 
 }  // namespace
 
-Bpe::Bpe(const std::array<TokenId, 256>& byte_tokens, const std::vector<Merge>& merges,
+Bpe::Bpe(FirstTokens first, const std::vector<Merge>& merges,
          std::unordered_map<std::string, TokenId> whole_pieces)
-    : byte_tokens_(byte_tokens), whole_pieces_(std::move(whole_pieces)) {
+    : first_(std::move(first)), whole_pieces_(std::move(whole_pieces)) {
   merges_.reserve(merges.size());
   for (std::size_t rank = 0; rank < merges.size(); ++rank) {
     merges_[pair_key(merges[rank].left, merges[rank].right)] = {static_cast<std::uint32_t>(rank),
@@ -70,6 +72,33 @@ const Bpe::RankedMerge* Bpe::find_merge(TokenId left, TokenId right) const {
   return found == merges_.end() ? nullptr : &found->second;
 }
 
+std::vector<TokenId> Bpe::first_tokens(std::string_view piece) const {
+  std::vector<TokenId> ids;
+  ids.reserve(piece.size());
+  const auto of_byte = [this](char c) { return first_.of_byte[static_cast<unsigned char>(c)]; };
+  bool is_after_unknown = false;
+  while (!piece.empty()) {
+    // A byte that is not UTF-8 stands for itself and has no character's token.
+    const std::size_t length = first_.is_byte_level ? 0 : character_length(piece);
+    const auto known =
+        length == 0 ? first_.of_character.end() : first_.of_character.find(first_code_point(piece));
+    const std::string_view character = piece.substr(0, std::max<std::size_t>(length, 1));
+    bool is_unknown = false;
+    if (known != first_.of_character.end()) {
+      ids.push_back(known->second);
+    } else if (of_byte(character.front()) != kNoToken) {
+      for (const char c : character) ids.push_back(of_byte(c));
+    } else {
+      is_unknown = true;
+      const bool is_fused = is_after_unknown && first_.fuses_unknown;
+      if (first_.unknown != kNoToken && !is_fused) ids.push_back(first_.unknown);
+    }
+    is_after_unknown = is_unknown;
+    piece.remove_prefix(character.size());
+  }
+  return ids;
+}
+
 void Bpe::encode(std::string_view piece, std::vector<TokenId>& ids) const {
   if (!whole_pieces_.empty()) {
     const auto whole = whole_pieces_.find(std::string(piece));
@@ -78,7 +107,7 @@ void Bpe::encode(std::string_view piece, std::vector<TokenId>& ids) const {
       return;
     }
   }
-  std::vector<Symbol> symbols = chain(piece, byte_tokens_);
+  std::vector<Symbol> symbols = chain(first_tokens(piece));
   std::priority_queue<Candidate> candidates;
   const auto consider = [&](std::size_t at) {
     if (at == kNone || symbols[at].next == kNone) return;

@@ -12,10 +12,20 @@ namespace {
 
 using testing::wrong_error;
 
-std::array<TokenId, 256> identity() {
-  std::array<TokenId, 256> tokens{};
-  std::iota(tokens.begin(), tokens.end(), 0);
-  return tokens;
+FirstTokens identity() {
+  FirstTokens first;
+  std::iota(first.of_byte.begin(), first.of_byte.end(), 0);
+  return first;
+}
+
+/// 'a' is 1, U+00E9 is 2, bytes have no tokens, 0 is unknown.
+FirstTokens two_characters() {
+  FirstTokens first;
+  first.is_byte_level = false;
+  first.of_byte.fill(kNoToken);
+  first.of_character = {{U'a', 1}, {U'\u00e9', 2}};
+  first.unknown = 0;
+  return first;
 }
 
 std::vector<TokenId> encode(const Bpe& bpe, std::string_view piece) {
@@ -57,6 +67,49 @@ TEST(Bpe, TakesWholePiecesFirst) {
   const Bpe bpe(identity(), {{'a', 'b', 256}}, {{"abc", 300}});
   EXPECT_EQ(encode(bpe, "abc"), std::vector<TokenId>{300});
   EXPECT_EQ(encode(bpe, "abcd"), (std::vector<TokenId>{256, 'c', 'd'}));
+}
+
+TEST(Bpe, BeginsWithCharacters) {
+  FirstTokens first = two_characters();
+  const std::vector<Merge> merges = {{2, 1, 3}, {0, 1, 4}};
+  EXPECT_EQ(encode(Bpe(first, merges, {}),
+                   "a\xc3\xa9"
+                   "a"),
+            (std::vector<TokenId>{1, 3}));
+  EXPECT_EQ(encode(Bpe(first, {}, {}),
+                   "bca\xff"
+                   "b"),
+            (std::vector<TokenId>{0, 0, 1, 0, 0}));
+  // The unknown token is merged like any other.
+  EXPECT_EQ(encode(Bpe(first, merges, {}), "ba"), std::vector<TokenId>{4});
+  first.fuses_unknown = true;
+  EXPECT_EQ(encode(Bpe(first, {}, {}),
+                   "bca\xff"
+                   "b"),
+            (std::vector<TokenId>{0, 1, 0}));
+}
+
+TEST(Bpe, KnowsNotEveryByte) {
+  FirstTokens first = identity();
+  first.of_byte['x'] = kNoToken;
+  const std::vector<Merge> merges = {{'a', 'b', 256}};
+  // What is left out stands between nothing.
+  EXPECT_EQ(encode(Bpe(first, merges, {}), "axxb"), std::vector<TokenId>{256});
+  first.unknown = 0;
+  EXPECT_EQ(encode(Bpe(first, merges, {}), "axxb"), (std::vector<TokenId>{'a', 0, 0, 'b'}));
+  first.fuses_unknown = true;
+  EXPECT_EQ(encode(Bpe(first, merges, {}), "axxb"), (std::vector<TokenId>{'a', 0, 'b'}));
+}
+
+TEST(Bpe, FallsBackToBytes) {
+  FirstTokens first = two_characters();
+  for (std::size_t byte = 0; byte < 256; ++byte)
+    first.of_byte[byte] = static_cast<TokenId>(1000 + byte);
+  const Bpe bpe(first, {{1, 1, 3}}, {});
+  EXPECT_EQ(encode(bpe,
+                   "aa\xc3\xa8\xff"
+                   "a\xc3"),
+            (std::vector<TokenId>{3, 1000 + 0xc3, 1000 + 0xa8, 1000 + 0xff, 1, 1000 + 0xc3}));
 }
 
 TEST(Bpe, AgreesWithItsDefinition) {

@@ -1,6 +1,7 @@
 #include "engine/model/byte_alphabet.h"
 
 #include <array>
+#include <charconv>
 
 #include "engine/model/utf8.h"
 
@@ -48,6 +49,20 @@ std::optional<std::string> bytes_of_symbols(std::string_view symbols) {
     bytes += static_cast<char>(kBytes[point]);
   }
   return bytes;
+}
+
+std::string byte_token(std::uint8_t byte) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  return std::string("<0x") + kDigits[byte >> 4] + kDigits[byte & 0xf] + '>';
+}
+
+std::optional<std::uint8_t> byte_of_token(std::string_view token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) return std::nullopt;
+  std::uint8_t byte = 0;
+  const char* const end = token.data() + 5;
+  const auto [stopped, error] = std::from_chars(token.data() + 3, end, byte, 16);
+  if (error != std::errc() || stopped != end) return std::nullopt;
+  return byte;
 }
 
 }  // namespace specbench::engine

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <variant>
 
 #include "engine/error.h"
-#include "engine/model/bpe.h"
 #include "engine/model/input_file.h"
-#include "engine/model/pretokenizer.h"
+#include "engine/model/tokenizer_gguf.h"
 #include "engine/model/tokenizer_json.h"
+#include "engine/model/tokenizer_spec.h"
 #include "engine/model/utf8.h"
 
 namespace specbench::engine {
@@ -17,66 +18,104 @@ namespace {
 
 constexpr std::uint64_t kMaxTokenizerBytes = 256 << 20;
 
-/// Finds added tokens in a text: the leftmost, of those the longest.
-class AddedTokenFinder {
- public:
-  AddedTokenFinder() = default;
-  AddedTokenFinder(const std::vector<AddedToken>& tokens, bool is_normalized) {
-    for (const AddedToken& token : tokens) {
-      if (token.is_normalized != is_normalized) continue;
-      by_first_byte_[static_cast<unsigned char>(token.content.front())].push_back(token);
-    }
-    for (auto& bucket : by_first_byte_) {
-      std::sort(bucket.begin(), bucket.end(), [](const AddedToken& a, const AddedToken& b) {
-        return a.content.size() > b.content.size();
-      });
-    }
-  }
+using Model = std::variant<Bpe, SentencePieceBpe, Unigram>;
 
-  /// The token and where it begins; null where there is none.
-  const AddedToken* find(std::string_view text, std::size_t& begin) const {
-    for (begin = 0; begin < text.size(); ++begin) {
-      for (const AddedToken& token : by_first_byte_[static_cast<unsigned char>(text[begin])]) {
-        if (text.substr(begin).starts_with(token.content)) return &token;
-      }
-    }
-    return nullptr;
+Model make_model(TokenizerSpec& spec) {
+  switch (spec.model) {
+    case TokenModel::kScores:
+      return SentencePieceBpe(std::move(spec.pieces), spec.first.of_byte);
+    case TokenModel::kUnigram:
+      return Unigram(std::move(spec.unigram));
+    case TokenModel::kMerges:
+      break;
   }
+  return Bpe(std::move(spec.first), spec.merges, std::move(spec.whole_pieces));
+}
 
- private:
-  std::array<std::vector<AddedToken>, 256> by_first_byte_;
-};
+/// The added tokens that are normalized or those that are not, as they stand in the text that they
+/// are looked for in.
+AddedTokenFinder make_finder(const TokenizerSpec& spec, bool is_normalized,
+                             const std::string& file) {
+  std::vector<AddedToken> tokens;
+  for (AddedToken token : spec.added) {
+    if (token.is_normalized != is_normalized) continue;
+    if (is_normalized) token.content = normalize(token.content, spec.normalizer);
+    if (token.content.empty()) {
+      throw InputError(file + ": added token " + std::to_string(token.id) +
+                       " is nothing once the normalizer has changed it, which is not supported.");
+    }
+    tokens.push_back(std::move(token));
+  }
+  return AddedTokenFinder(tokens);
+}
+
+/// Calls `use` with the parts of `text` that each begin with a mark behind another character or,
+/// with `at_every_mark`, behind anything.
+template <typename Use>
+void cut_before_marks(std::string_view text, std::string_view mark, bool at_every_mark, Use use) {
+  std::size_t begin = 0;
+  for (std::size_t at = 0; (at = text.find(mark, at)) != std::string_view::npos;
+       at += mark.size()) {
+    if (at == begin || (!at_every_mark && text.substr(0, at).ends_with(mark))) continue;
+    use(text.substr(begin, at - begin));
+    begin = at;
+  }
+  if (begin < text.size()) use(text.substr(begin));
+}
 
 }  // namespace
 
 struct Tokenizer::Impl {
-  std::vector<std::string> token_bytes;  ///< by id; empty: no token
-  Bpe bpe;
+  Model model;
   PreTokenizer pre_tokenizer;
-  bool add_prefix_space = false;
   std::array<AddedTokenFinder, 2> finders;  ///< as written, then normalized
+  TokenizerSpec spec;                       ///< what is left of it: steps and bytes
 
-  /// Text between added tokens of the earlier finders.
-  void encode_segment(std::string_view text, std::size_t finder, std::vector<TokenId>& ids) const {
-    if (finder == finders.size()) {
-      encode_plain(text, ids);
-      return;
+  void encode(std::string_view text, std::vector<TokenId>& ids) const {
+    bool is_first = true;
+    for (const TextPart& written : finders[0].split(text)) {
+      if (written.token != nullptr) {
+        ids.push_back(written.token->id);
+      } else {
+        encode_normalized(normalize(written.text, spec.normalizer), is_first, ids);
+      }
+      is_first = false;
     }
-    std::size_t begin = 0;
-    while (const AddedToken* token = finders[finder].find(text, begin)) {
-      encode_segment(text.substr(0, begin), finder + 1, ids);
-      ids.push_back(token->id);
-      text.remove_prefix(begin + token->content.size());
-    }
-    encode_segment(text, finder + 1, ids);
   }
 
-  void encode_plain(std::string_view text, std::vector<TokenId>& ids) const {
-    if (text.empty()) return;
-    if (add_prefix_space && text.front() != ' ') {
+  void encode_normalized(std::string_view text, bool is_first, std::vector<TokenId>& ids) const {
+    for (const TextPart& part : finders[1].split(text)) {
+      if (part.token != nullptr) {
+        ids.push_back(part.token->id);
+      } else {
+        encode_plain(part.text, is_first, ids);
+      }
+      is_first = false;
+    }
+  }
+
+  /// Text without added tokens, not empty.
+  void encode_plain(std::string_view text, bool is_first, std::vector<TokenId>& ids) const {
+    if (spec.metaspace) {
+      encode_marked(text, is_first, ids);
+    } else if (spec.add_prefix_space && text.front() != ' ') {
       encode_runs(" " + std::string(text), ids);
     } else {
       encode_runs(text, ids);
+    }
+  }
+
+  void encode_marked(std::string_view text, bool is_first, std::vector<TokenId>& ids) const {
+    const Metaspace& metaspace = *spec.metaspace;
+    std::string marked = replace_all(text, " ", metaspace.mark);
+    const bool may_prepend = metaspace.prepend == Metaspace::Prepend::kAlways ||
+                             (metaspace.prepend == Metaspace::Prepend::kFirst && is_first);
+    if (may_prepend && !marked.starts_with(metaspace.mark)) marked.insert(0, metaspace.mark);
+    if (!metaspace.splits) {
+      encode_runs(marked, ids);
+    } else {
+      cut_before_marks(marked, metaspace.mark, true,
+                       [&](std::string_view piece) { encode_runs(piece, ids); });
     }
   }
 
@@ -85,12 +124,23 @@ struct Tokenizer::Impl {
     while (!text.empty()) {
       const std::size_t valid = valid_prefix(text);
       for (const std::string_view piece : pre_tokenizer.split(text.substr(0, valid))) {
-        bpe.encode(piece, ids);
+        encode_piece(piece, ids);
       }
       text.remove_prefix(valid);
       if (text.empty()) return;
-      bpe.encode(text.substr(0, 1), ids);
+      encode_piece(text.substr(0, 1), ids);
       text.remove_prefix(1);
+    }
+  }
+
+  void encode_piece(std::string_view piece, std::vector<TokenId>& ids) const {
+    const auto encode_part = [&](std::string_view part) {
+      std::visit([&](const auto& chosen) { chosen.encode(part, ids); }, model);
+    };
+    if (spec.cuts_before_marks) {
+      cut_before_marks(piece, kSpaceMark, false, encode_part);
+    } else {
+      encode_part(piece);
     }
   }
 };
@@ -100,41 +150,58 @@ Tokenizer::~Tokenizer() = default;
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
-Tokenizer Tokenizer::from_json_file(const std::filesystem::path& file) {
-  TokenizerSpec spec = parse_tokenizer(read_text(file, kMaxTokenizerBytes), file.string());
+Tokenizer Tokenizer::from_spec(TokenizerSpec spec, const std::string& file) {
   Tokenizer tokenizer;
   tokenizer.impl_ = std::make_unique<Impl>();
   Impl& impl = *tokenizer.impl_;
-  impl.token_bytes = std::move(spec.token_bytes);
-  impl.bpe = Bpe(spec.byte_tokens, spec.merges, std::move(spec.whole_pieces));
-  impl.pre_tokenizer = PreTokenizer(spec.split_rules, file.string());
-  impl.add_prefix_space = spec.add_prefix_space;
-  impl.finders = {AddedTokenFinder(spec.added, false), AddedTokenFinder(spec.added, true)};
+  impl.model = make_model(spec);
+  impl.pre_tokenizer = PreTokenizer(spec.split_rules, file);
+  impl.finders = {make_finder(spec, false, file), make_finder(spec, true, file)};
+  spec.merges = {};
+  impl.spec = std::move(spec);
   return tokenizer;
+}
+
+Tokenizer Tokenizer::from_json_file(const std::filesystem::path& file) {
+  return from_spec(parse_tokenizer(read_text(file, kMaxTokenizerBytes), file.string()),
+                   file.string());
+}
+
+Tokenizer Tokenizer::from_gguf(const GgufVocabulary& vocabulary, const std::string& file) {
+  return from_spec(read_gguf_vocabulary(vocabulary, file), file);
 }
 
 std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
   std::vector<TokenId> ids;
-  if (impl_) impl_->encode_segment(text, 0, ids);
+  if (impl_) impl_->encode(text, ids);
   return ids;
+}
+
+const std::string& Tokenizer::bytes_of(TokenId id) const {
+  if (id < 0 || id >= size()) {
+    throw InputError("token id " + std::to_string(id) + " cannot be decoded; the tokenizer" +
+                     (size() == 0 ? " has no tokens."
+                                  : "'s ids run from 0 to " + std::to_string(size() - 1) + "."));
+  }
+  return impl_->spec.token_bytes[static_cast<std::size_t>(id)];
 }
 
 std::string Tokenizer::decode(std::span<const TokenId> ids) const {
   std::string text;
+  bool is_front = true;
   for (const TokenId id : ids) {
-    if (!impl_)
-      throw InputError("token id " + std::to_string(id) +
-                       " cannot be decoded; the tokenizer has no tokens.");
-    if (id < 0 || id >= size()) {
-      throw InputError("token id " + std::to_string(id) +
-                       " cannot be decoded; the tokenizer's ids run from 0 to " +
-                       std::to_string(size() - 1) + ".");
-    }
-    text += impl_->token_bytes[static_cast<std::size_t>(id)];
+    const std::string& bytes = bytes_of(id);
+    const auto& front = impl_->spec.front_bytes;
+    text += is_front && !front.empty() ? front[static_cast<std::size_t>(id)] : bytes;
+    is_front = is_front && bytes.empty();  // an id without a token is not there
+  }
+  if (!impl_) return text;
+  for (int n = 0; n < impl_->spec.n_stripped && text.starts_with(impl_->spec.stripped); ++n) {
+    text.erase(0, impl_->spec.stripped.size());
   }
   return text;
 }
 
-int Tokenizer::size() const { return impl_ ? static_cast<int>(impl_->token_bytes.size()) : 0; }
+int Tokenizer::size() const { return impl_ ? static_cast<int>(impl_->spec.token_bytes.size()) : 0; }
 
 }  // namespace specbench::engine

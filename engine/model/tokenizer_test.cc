@@ -2,44 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "engine/model/byte_alphabet.h"
-#include "engine/model/test_files.h"
-#include "engine/model/utf8.h"
+#include "engine/model/tokenizer_test_support.h"
 
 namespace specbench::engine {
 namespace {
 
+using testing::kAustenJson;
 using testing::wrong_error;
-
-const std::filesystem::path kModelFolder =
-    std::filesystem::path(SPECBENCH_SOURCE_DIR) / "engine/model";
-const std::filesystem::path kAustenJson =
-    std::filesystem::path(SPECBENCH_SOURCE_DIR) / "engine/models/austen-10m/tokenizer.json";
-
-std::string from_hex(const std::string& hex) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  }
-  return bytes;
-}
-
-/// Every case of a golden file; see golden/make_golden.py. Returns how many there were.
-int compare_with_golden(const Tokenizer& tokenizer, const std::string& name) {
-  std::ifstream lines(kModelFolder / "golden" / (name + ".txt"));
-  int n_cases = 0;
-  for (std::string line; std::getline(lines, line); ++n_cases) {
-    const std::size_t space = std::min(line.find(' '), line.size());
-    const std::string text = from_hex(line.substr(0, space));
-    std::istringstream numbers(line.substr(space));
-    std::vector<TokenId> expected;
-    for (TokenId id = 0; numbers >> id;) expected.push_back(id);
-    EXPECT_EQ(tokenizer.encode(text), expected) << text;
-  }
-  return n_cases;
-}
 
 void expect_round_trip(const Tokenizer& tokenizer, const std::string& text) {
   const std::vector<TokenId> ids = tokenizer.encode(text);
@@ -48,6 +17,18 @@ void expect_round_trip(const Tokenizer& tokenizer, const std::string& text) {
     EXPECT_GE(id, 0);
     EXPECT_LT(id, tokenizer.size());
   }
+}
+
+/// Tokenizers that give every text back.
+std::vector<Tokenizer> faithful() {
+  std::vector<Tokenizer> tokenizers;
+  tokenizers.push_back(Tokenizer::from_json_file(kAustenJson));
+  for (const char* name : {"llama3-style", "smollm-style", "tekken-style"}) {
+    tokenizers.push_back(testing::golden_tokenizer(name));
+  }
+  tokenizers.push_back(Tokenizer::from_gguf(testing::small_gpt2(), "f"));
+  tokenizers.push_back(Tokenizer::from_gguf(testing::small_llama(), "f"));
+  return tokenizers;
 }
 
 TEST(Tokenizer, EncodesAsTheOracle) {
@@ -61,67 +42,66 @@ TEST(Tokenizer, EncodesAsTheOracle) {
             "<|begin_of_text|>Emma had never");
 }
 
-TEST(Tokenizer, EncodesAsHuggingFace) {
-  EXPECT_EQ(compare_with_golden(Tokenizer::from_json_file(kAustenJson), "austen-10m"), 331);
-  for (const std::string name : {"llama3-style", "digits-style", "prefix-space"}) {
-    SCOPED_TRACE(name);
-    EXPECT_EQ(compare_with_golden(
-                  Tokenizer::from_json_file(kModelFolder / "golden" / (name + ".json")), name),
-              331);
+TEST(Tokenizer, ReturnsEveryTextUnchanged) {
+  for (const Tokenizer& tokenizer : faithful()) {
+    for (const std::string& text : testing::hard_texts()) expect_round_trip(tokenizer, text);
   }
 }
 
-TEST(Tokenizer, ReturnsEveryTextUnchanged) {
-  for (const auto& file : {kAustenJson, kModelFolder / "golden/llama3-style.json",
-                           kModelFolder / "golden/digits-style.json"}) {
-    const Tokenizer tokenizer = Tokenizer::from_json_file(file);
-    for (const std::string& text :
-         {std::string(), std::string(1, '\0'), std::string(1000, ' '),
-          std::string(1000, '\n') + "x",
-          std::string("a\xff\xfe"
-                      "b"),
-          std::string("\xc3"), std::string("\xed\xa0\x80 \xf4\x90\x80\x80"),
-          std::string(
-              "\xe4\xbd\xa0\xe5\xa5\xbd \xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9 e\xcc\x81"),
-          std::string("<|end_of_text|\xff><|end_of_text|>"),
-          std::string("\x01\x1f\x7f\xc2\x85\xe2\x80\xa8")}) {
+TEST(Tokenizer, ReturnsRandomBytesUnchanged) {
+  for (const Tokenizer& tokenizer : faithful()) {
+    testing::TestRandom random(3);
+    for (int i = 0; i < 5000; ++i) {
+      // A mark comes back as a space.
+      const std::string text = testing::random_text(random, i % 2 == 1);
+      expect_round_trip(tokenizer, replace_all(text, "\xe2\x96\x81", ""));
+    }
+  }
+}
+
+TEST(Tokenizer, ReturnsBytesThatAreNoTextWhateverTheFormat) {
+  for (const char* name : {"llama2-style", "mistral-style", "cut-characters", "unigram-bytes"}) {
+    SCOPED_TRACE(name);
+    const Tokenizer tokenizer = testing::golden_tokenizer(name);
+    for (const char* text : {"\xff", "a\xc3z", "x\xff\xfe y", "\xed\xa0\x80"}) {
       expect_round_trip(tokenizer, text);
     }
   }
 }
 
-TEST(Tokenizer, ReturnsRandomBytesUnchanged) {
-  const Tokenizer austen = Tokenizer::from_json_file(kAustenJson);
-  const Tokenizer llama3 = Tokenizer::from_json_file(kModelFolder / "golden/llama3-style.json");
-  testing::TestRandom random(3);
-  for (int i = 0; i < 10'000; ++i) {
-    std::string text;
-    for (std::size_t n = random.below(40); n > 0; --n) text += static_cast<char>(random.below(256));
-    // Every other text is mostly valid UTF-8 of all lengths, with stray bytes.
-    for (std::size_t n = i % 2 == 0 ? 0 : random.below(30); n > 0; --n) {
-      const std::size_t shift = random.below(21);
-      text += to_utf8(static_cast<char32_t>(random.below(0x110000) >> shift));
-    }
-    expect_round_trip(austen, text);
-    expect_round_trip(llama3, text);
-  }
-}
-
 TEST(Tokenizer, EncodesLongPiecesInGoodTime) {
-  const Tokenizer tokenizer = Tokenizer::from_json_file(kAustenJson);
+  std::vector<Tokenizer> tokenizers;
+  tokenizers.push_back(Tokenizer::from_json_file(kAustenJson));
+  for (const char* name : {"llama2-style", "unigram-bytes"}) {
+    tokenizers.push_back(testing::golden_tokenizer(name));
+  }
+  tokenizers.push_back(Tokenizer::from_gguf(testing::small_llama(), "f"));
   // One piece each: a quadratic encoder would take minutes.
-  for (const char* unit : {"a", "the", " ", "\xe4\xbd\xa0", "\xff", "'"}) {
-    std::string text;
-    while (text.size() < 1'000'000) text += unit;
-    expect_round_trip(tokenizer, text);
+  for (const Tokenizer& tokenizer : tokenizers) {
+    for (const char* unit : {"a", "the", " ", "\xe4\xbd\xa0", "\xff", "'"}) {
+      std::string text;
+      while (text.size() < 1'000'000) text += unit;
+      expect_round_trip(tokenizer, text);
+    }
   }
 }
 
 TEST(Tokenizer, PutsASpaceInFrontWhereTheFileAsks) {
-  const Tokenizer tokenizer = Tokenizer::from_json_file(kModelFolder / "golden/prefix-space.json");
+  const Tokenizer tokenizer = testing::golden_tokenizer("prefix-space");
   EXPECT_EQ(tokenizer.encode("a b"), tokenizer.encode(" a b"));
   EXPECT_EQ(tokenizer.decode(tokenizer.encode("a b")), " a b");
   EXPECT_TRUE(tokenizer.encode("").empty());
+}
+
+TEST(Tokenizer, TakesOffTheSpaceItPutInFront) {
+  const Tokenizer tokenizer = Tokenizer::from_gguf(testing::small_llama(), "f");
+  EXPECT_EQ(tokenizer.encode("ab a"), (std::vector<TokenId>{258, 261, 262}));
+  EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{258, 261, 262}), "ab a");
+  // Within a text the space stays.
+  EXPECT_EQ(tokenizer.bytes_of(262), " a");
+  EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{1, 262}), "<s> a");
+  EXPECT_EQ(tokenizer.encode("a<s>a"), (std::vector<TokenId>{262, 1, 262}));
+  EXPECT_EQ(tokenizer.bytes_of(12), "\n");
 }
 
 TEST(Tokenizer, RefusesIdsItDoesNotHave) {
@@ -163,6 +143,17 @@ TEST(ByteAlphabet, MapsEveryByteToACharacterAndBack) {
   EXPECT_EQ(bytes_of_symbols(""), "");
 }
 
+TEST(ByteAlphabet, SpellsByteTokens) {
+  EXPECT_EQ(byte_token(0), "<0x00>");
+  EXPECT_EQ(byte_token(0xaf), "<0xAF>");
+  EXPECT_EQ(byte_of_token("<0xAF>"), 0xaf);
+  EXPECT_EQ(byte_of_token("<0xaf>"), 0xaf);
+  for (const char* other :
+       {"", "<0xA>", "<0xAF", "<0xAG>", "<0x-1>", "<1xAF>", "<0x0AF>", "<0x A>"}) {
+    EXPECT_FALSE(byte_of_token(other)) << other;
+  }
+}
+
 TEST(Utf8, KnowsWellFormedSequences) {
   for (const char32_t point :
        {0x0U, 0x7fU, 0x80U, 0x7ffU, 0x800U, 0xd7ffU, 0xe000U, 0xffffU, 0x10000U, 0x10ffffU}) {
@@ -179,6 +170,31 @@ TEST(Utf8, KnowsWellFormedSequences) {
         "\xef\xbf\x41", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
     EXPECT_EQ(character_length(text), 0U) << text;
   }
+}
+
+TEST(Utf8, KnowsWhiteSpace) {
+  int n_white = 0;
+  for (char32_t point = 0; point < 0x110000; ++point) n_white += is_white_space(point) ? 1 : 0;
+  EXPECT_EQ(n_white, 25);  // Unicode's PropList.txt
+  for (const char32_t point :
+       {0x9U, 0xdU, 0x20U, 0x85U, 0xa0U, 0x1680U, 0x2000U, 0x200aU, 0x3000U}) {
+    EXPECT_TRUE(is_white_space(point));
+  }
+  EXPECT_EQ(leading_white_space(" \t\xc2\xa0"
+                                "a "),
+            4U);
+  EXPECT_EQ(trailing_white_space(" a\xe3\x80\x80\n"), 4U);
+  EXPECT_EQ(trailing_white_space("\xe3\x80\x80"), 3U);
+  EXPECT_EQ(trailing_white_space("\x80\x80\x80\x80\x80"), 0U);
+  EXPECT_EQ(leading_white_space("\xa0"), 0U);
+  EXPECT_EQ(leading_white_space(""), 0U);
+}
+
+TEST(Utf8, ReplacesFromTheLeft) {
+  EXPECT_EQ(replace_all("aaa b", "aa", "c"), "ca b");
+  EXPECT_EQ(replace_all("abc", "x", "y"), "abc");
+  EXPECT_EQ(replace_all("", "x", "y"), "");
+  EXPECT_EQ(replace_all("xx", "x", ""), "");
 }
 
 }  // namespace

@@ -37,13 +37,18 @@ std::size_t valid_prefix(std::string_view text) {
   return valid;
 }
 
+char32_t first_code_point(std::string_view text) {
+  constexpr unsigned kLeadMask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  const std::size_t length = character_length(text);
+  char32_t point = byte_at(text, 0) & kLeadMask[length];
+  for (std::size_t i = 1; i < length; ++i) point = (point << 6) | (byte_at(text, i) & 0x3f);
+  return point;
+}
+
 std::vector<char32_t> code_points(std::string_view text) {
   std::vector<char32_t> points;
   while (const std::size_t length = character_length(text)) {
-    constexpr unsigned kLeadMask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    char32_t point = byte_at(text, 0) & kLeadMask[length];
-    for (std::size_t i = 1; i < length; ++i) point = (point << 6) | (byte_at(text, i) & 0x3f);
-    points.push_back(point);
+    points.push_back(first_code_point(text));
     text.remove_prefix(length);
   }
   return points;
@@ -59,6 +64,45 @@ std::string to_utf8(char32_t code_point) {
     return {static_cast<char>(0xe0 | (code_point >> 12)), tail(6), tail(0)};
   }
   return {static_cast<char>(0xf0 | (code_point >> 18)), tail(12), tail(6), tail(0)};
+}
+
+bool is_white_space(char32_t code_point) {
+  return is_in(code_point, 0x9, 0xd) || code_point == 0x20 || code_point == 0x85 ||
+         code_point == 0xa0 || code_point == 0x1680 || is_in(code_point, 0x2000, 0x200a) ||
+         code_point == 0x2028 || code_point == 0x2029 || code_point == 0x202f ||
+         code_point == 0x205f || code_point == 0x3000;
+}
+
+std::size_t leading_white_space(std::string_view text) {
+  std::size_t n_bytes = 0;
+  while (const std::size_t length = character_length(text.substr(n_bytes))) {
+    if (!is_white_space(first_code_point(text.substr(n_bytes)))) break;
+    n_bytes += length;
+  }
+  return n_bytes;
+}
+
+std::size_t trailing_white_space(std::string_view text) {
+  std::size_t begin = text.size();
+  while (begin > 0) {
+    std::size_t length = 1;
+    while (length < begin && length < 4 && is_in(byte_at(text, begin - length), 0x80, 0xbf))
+      ++length;
+    const std::string_view last = text.substr(begin - length, length);
+    if (character_length(last) != length || !is_white_space(first_code_point(last))) break;
+    begin -= length;
+  }
+  return text.size() - begin;
+}
+
+std::string replace_all(std::string_view text, std::string_view what, std::string_view by) {
+  std::string replaced;
+  replaced.reserve(text.size());
+  for (std::size_t at; (at = text.find(what)) != std::string_view::npos;) {
+    replaced.append(text.substr(0, at)).append(by);
+    text.remove_prefix(at + what.size());
+  }
+  return replaced.append(text);
 }
 
 }  // namespace specbench::engine
