@@ -3,6 +3,7 @@
 // name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,12 +31,17 @@ struct Work {
   std::int64_t steps = 0;  ///< calls of forward
 };
 
+/// How keys and values are kept: as computed, or rounded to the nearest float16.
+enum class KvType { kF32, kF16 };
+
 struct BackendOptions {
   int n_lanes = 1;
   int max_length = 0;  ///< longest sequence, at most the model's max_positions; 0: that
   int n_slots = 512;   ///< rows of the hidden-state buffer, and most rows of a step
   int n_threads = 1;
   bool poison = false;  ///< fill dead cache slots with NaN, so that reading one shows
+  KvType kv_type = KvType::kF32;
+  std::size_t memory_limit_bytes = 0;  ///< what the machine can give; 0: unknown, not checked
   /// Cache entries a row at `pos` attends to, of `n_held`; a seam for planted faults. Null: those
   /// up to and including itself.
   int (*n_visible)(int pos, int n_held) = nullptr;
@@ -55,7 +61,8 @@ class Backend {
   /// a row does not depend on the other rows, bit for bit.
   virtual void forward(std::span<const Row> rows, int first, int last) = 0;
 
-  /// Final norm and head on the states in the rows' slots: rows.size() x vocab_size floats.
+  /// Final norm and head on the states in the rows' slots: rows.size() x vocab_size floats, -inf
+  /// for ids that belong to no token.
   virtual void logits(std::span<const Row> rows, float* out) = 0;
 
   virtual const KvLengths& kv() const = 0;
@@ -74,8 +81,19 @@ class Backend {
 };
 
 /// Makes the named backend ("cpu", "reference"). The model must outlive it. Throws InputError on an
-/// unknown name or impossible options.
+/// unknown name, impossible options, or where "cpu" needs more than memory_limit_bytes.
 std::unique_ptr<Backend> make_backend(std::string_view name, const Model& model,
                                       const BackendOptions& options);
+
+/// Bytes the cpu backend would hold: weights, cache, activations. Throws InputError on impossible
+/// options.
+std::size_t backend_bytes(const Model& model, const BackendOptions& options);
+
+/// Bytes of weights that one step of the cpu backend reads, in the types they are stored in.
+struct WeightBytes {
+  std::int64_t layers = 0;  ///< all of them
+  std::int64_t head = 0;    ///< with the final norm
+};
+WeightBytes weight_bytes(const Model& model);
 
 }  // namespace specbench::engine

@@ -36,7 +36,7 @@ class CommandLine : public ::testing::Test {
     write("empty.jsonl", "");
     write("broken.jsonl", "{\"prompt\": \"a\"}\nnonsense\n");
     write("crlf.jsonl", "{\"prompt\": \"It was\"}\r\n\r\n{\"prompt\": \"She had\"}\r\n");
-    write("turns.jsonl", "{\"question_id\": 81, \"turns\": [\"one\", \"two\"]}\n");
+    write("texts.jsonl", "{\"question_id\": 81, \"texts\": [\"one\", \"two\"]}\n");
     copy_model("truncated");
     const fs::path weights = weights_of("truncated");
     fs::resize_file(weights, fs::file_size(weights) / 2);
@@ -112,6 +112,11 @@ constexpr Fault kUsageFaults[] = {
     {"--suite latency --batch 99999", "--batch is 99999"},
     {"--suite latency --batch -1", "--batch is -1"},
     {"--suite latency --threads -1", "--threads is -1"},
+    {"--suite latency --max-prompts -1", "--max-prompts is -1"},
+    {"--suite latency --dtype q4_k", "--dtype is 'q4_k'"},
+    {"--suite latency --kv-dtype q8_0", "--kv-dtype is 'q8_0'"},
+    {"info --model synthetic:llama-70b", "supported is synthetic:"},
+    {"info --model synthetic:tiny-f16:later=2", "the setting 'later=2'"},
     {"--suite latency --seed -1", "'-1' is not a whole number"},
     {"--suite latency --vary-seed --seed 3", "excludes"},
     {"--suite latency --logit-bias 5", "'5' is not a token id and a number"},
@@ -144,7 +149,7 @@ constexpr Fault kUsageFaults[] = {
     {"--suite kv --prompts missing", "missing cannot be read"},
     {"--suite kv --prompts empty.jsonl", "holds no prompt"},
     {"--suite kv --prompts broken.jsonl", "line 2 is not JSON"},
-    {"--suite kv --prompts turns.jsonl", "line 1 has no \"prompt\""},
+    {"--suite kv --prompts texts.jsonl", "line 1 has no \"prompt\""},
     {"--suite kv --prompts empty", "empty cannot be read"},
     {"info --out nowhere/record.json", "does not exist"},
     {"info --out empty", "it is a folder"},
@@ -238,6 +243,44 @@ TEST_F(CommandLine, InterruptionKeepsWhatThereIs) {
     EXPECT_TRUE(record.was_interrupted);
     EXPECT_EQ(record.exit_code, kInterrupted);
   }
+}
+
+// The weights are mapped: a file that is cut short takes pages away that the run still needs. The
+// shell waits until the file is mapped, not for some time, and the decoding that follows reads it
+// for longer than a cut takes.
+TEST_F(CommandLine, AModelCutShortWhileInUseEndsInOneSentence) {
+  copy_model("cut");
+  const std::string weights = weights_of("cut").string();
+  const Outcome outcome =
+      run("generate --model cut --backend reference --prompt x --temperature 0 --max-tokens 1000 "
+          "--quiet & for i in $(seq 3000); do grep -q model.safetensors /proc/$!/maps && break; "
+          "sleep 0.01; done; : >'" +
+          weights + "'; wait $!");
+  EXPECT_EQ(outcome.exit_code, kUsage) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err.rfind("specbench: the model cut was cut short", 0), 0U) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST_F(CommandLine, TheModelSuiteScoresEveryToken) {
+  write("text.jsonl", "{\"prompt\": \"It was a truth that Mr. Bennet had never\"}\n");
+  const Outcome outcome =
+      run("--suite model --prompts text.jsonl --threads 1 --quiet --out record.json");
+  EXPECT_EQ(outcome.exit_code, kPassed) << outcome.err << outcome.out;
+  const results::Record record = results::from_json(read("record.json"));
+  const results::NamedTable* table = results::find_table(record, "tokens");
+  ASSERT_NE(table, nullptr);
+  EXPECT_GT(table->rows.size(), 8U);
+  EXPECT_EQ(table->columns.size(), 14U);
+  EXPECT_NE(results::find_metric(record, "perplexity"), nullptr);
+}
+
+TEST_F(CommandLine, SyntheticModelsRunWithoutAFile) {
+  const Outcome outcome =
+      run("generate --model synthetic:tiny-q4_k:later=0 --prompt x --max-tokens 4 --threads 1 "
+          "--kv-dtype f16 --out record.json");
+  EXPECT_EQ(outcome.exit_code, kPassed) << outcome.err;
+  EXPECT_NE(read("record.json").find("synthetic:tiny-q4_k:later=0"), std::string::npos);
 }
 
 TEST_F(CommandLine, PromptsWithCrlfAreRead) {

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "engine/cpu/kernels.h"
 #include "engine/error.h"
+#include "engine/model/convert.h"
 #include "harness/environment.h"
 #include "harness/nvml.h"
+#include "suites/info.h"
 
 namespace specbench::suites {
 
@@ -27,22 +30,47 @@ fs::path data_directory() {
       " is missing; keep bin/ and share/ together, or give --model and --prompts.");
 }
 
+namespace {
+
+/// As --dtype spells it; absent: as stored.
+std::optional<engine::WeightType> weight_type_of(const std::string& dtype) {
+  if (dtype == "f32") return engine::WeightType::kF32;
+  if (dtype == "f16") return engine::WeightType::kF16;
+  if (dtype == "bf16") return engine::WeightType::kBF16;
+  if (dtype == "q8_0") return engine::WeightType::kQ8_0;
+  return std::nullopt;
+}
+
+engine::Model open_model(const Options& options) {
+  engine::Model model = engine::load_model(
+      options.model.empty() ? (data_directory() / "models" / "austen-10m").string()
+                            : options.model);
+  if (const auto type = weight_type_of(options.dtype)) engine::convert(model, *type);
+  return model;
+}
+
+/// What the system can still give, within the limit of the control group. 0: not known.
+std::size_t available_memory(const harness::Environment& machine) {
+  const std::int64_t free = machine.memory_available_bytes.value_or(0);
+  return static_cast<std::size_t>(std::min(free, machine.cgroup_memory_bytes.value_or(free)));
+}
+
+}  // namespace
+
 Context open_context(const Options& options, const std::atomic<bool>& stop, Progress& progress) {
   progress.show("reading the model", 0, 0);
-  Context context{options, std::make_shared<engine::Model>(engine::load_model(
-                               options.model.empty()
-                                   ? (data_directory() / "models" / "austen-10m").string()
-                                   : options.model))};
+  Context context{options, std::make_shared<engine::Model>(open_model(options))};
   context.stop = &stop;
   context.progress = &progress;
-  if (context.options.threads == 0)
-    context.options.threads = harness::capture_environment().n_cores_usable();
+  const harness::Environment machine = harness::capture_environment();
+  context.memory_limit_bytes = available_memory(machine);
+  if (context.options.threads == 0) context.options.threads = machine.n_cores_usable();
   if (context.options.draft_layers == 0)
     context.options.draft_layers = std::max(1, context.model.config.n_layers / 4);
   if (options.command == Command::kSuite) {
-    context.prompts =
-        read_prompts(options.prompts.empty() ? data_directory() / "prompts" / "austen.jsonl"
-                                             : fs::path(options.prompts));
+    const char* const embedded = options.suite == "model" ? "passages.jsonl" : "austen.jsonl";
+    context.prompts = read_prompts(options.prompts.empty() ? data_directory() / "prompts" / embedded
+                                                           : fs::path(options.prompts));
     for (Prompt& prompt : context.prompts) prompt.ids = context.model.encode_prompt(prompt.text);
   }
   progress.clear();
@@ -58,6 +86,11 @@ int longest_sequence(const Context& context, int max_tokens) {
   return static_cast<int>(longest) + max_tokens;
 }
 
+void set_kv_and_memory(const Context& context, engine::BackendOptions& options) {
+  options.kv_type = context.options.kv_dtype == "f16" ? engine::KvType::kF16 : engine::KvType::kF32;
+  options.memory_limit_bytes = context.memory_limit_bytes;
+}
+
 std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length,
                                               int draft_tokens, bool poison,
                                               int (*n_visible)(int pos, int n_held)) {
@@ -68,6 +101,7 @@ std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch,
   options.n_threads = context.options.threads;
   options.poison = poison;
   options.n_visible = n_visible;
+  set_kv_and_memory(context, options);
   auto backend = engine::make_backend(context.options.backend, context.model, options);
   if (backend->name() != context.options.backend)
     throw engine::StateViolation("The backend " + context.options.backend + " was asked for and " +
@@ -123,7 +157,10 @@ results::Record start_record(const Context& context) {
                  : o.command == Command::kGenerate ? "generate"
                                                    : "info";
   record.command_line = o.command_line;
-  record.options = {{"backend", o.backend}, {"threads", std::int64_t{o.threads}}};
+  record.options = {{"backend", o.backend},
+                    {"threads", std::int64_t{o.threads}},
+                    {"dtype", o.dtype},
+                    {"kv_dtype", o.kv_dtype}};
   if (o.command != Command::kInfo) {
     const results::Entries decoding = {{"drafter", o.drafter},
                                        {"draft_layers", std::int64_t{o.draft_layers}},
@@ -148,6 +185,8 @@ results::Record start_record(const Context& context) {
   record.model = {{"name", context.model.name},
                   {"hash", fmt::format("{:016x}", context.model.weights_hash)},
                   {"dtype", context.model.weights_dtype},
+                  {"architecture", c.architecture},
+                  {"weight_bytes", stored_bytes(context.model)},
                   {"layers", std::int64_t{c.n_layers}},
                   {"width", std::int64_t{c.width}},
                   {"heads", std::int64_t{c.n_heads}},

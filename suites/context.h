@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct Context {
   std::vector<Prompt> prompts{};
   const std::atomic<bool>* stop = nullptr;  ///< set by Ctrl-C
   Progress* progress = nullptr;
+  std::size_t memory_limit_bytes = 0;  ///< what a backend may take; 0: not known
 };
 
 /// Folder share/specbench that belongs to this executable: beside its bin/ folder. Throws
@@ -46,6 +48,9 @@ inline constexpr bool kPoisonByDefault = false;
 #else
 inline constexpr bool kPoisonByDefault = true;
 #endif
+
+/// What the options and the machine say of every backend's cache and memory.
+void set_kv_and_memory(const Context& context, engine::BackendOptions& options);
 
 /// The named backend, asserted to be the one that runs. batch lanes, sequences up to max_length,
 /// draft_tokens drafts a round. n_visible: see engine::BackendOptions.

@@ -1,5 +1,6 @@
 #include "suites/generation.h"
 
+#include <algorithm>
 #include <string>
 
 #include "engine/error.h"
@@ -9,8 +10,21 @@ namespace specbench::suites {
 namespace {
 
 constexpr int kTokensPerRequest = 96;
-constexpr int kDefaultBatch = 64;
+constexpr int kDefaultBatch = 64, kSmallestBatch = 16;
+constexpr int kMostDrafted = 8;                  // of the settings below
+constexpr std::int64_t kLawBytes = 512ll << 20;  // of a batch, at most
 constexpr double kSettingTau = 6.0;  // a setting sees fewer tokens: it looks for coarser drifts
+
+// As many as the laws of a round have room for: with 128,256 ids and 8 drafts those of one sequence
+// are 23 MB, and settings run side by side. A text is the same in any batch.
+int default_batch(const Context& context) {
+  const int g = std::max(kMostDrafted, context.options.draft_tokens);
+  constexpr std::int64_t kLaw = sizeof(double), kLogit = sizeof(float);
+  // Target rows with their logits, drafts, and one residual.
+  const std::int64_t of_an_id = (g + 1) * (kLaw + kLogit) + (g + 1) * kLaw;
+  const std::int64_t n = kLawBytes / (of_an_id * context.model.config.vocab_size);
+  return static_cast<int>(std::clamp<std::int64_t>(n, kSmallestBatch, kDefaultBatch));
+}
 
 }  // namespace
 
@@ -37,7 +51,7 @@ Generation main_generation(const Context& context, std::int64_t n_tokens, std::u
   generation.verifier = decode_options(context).verifier;
   generation.stop_texts = o.stop_texts;
   generation.draft_tokens = o.draft_tokens;
-  generation.batch = o.batch > 0 ? o.batch : kDefaultBatch;
+  generation.batch = o.batch > 0 ? o.batch : default_batch(context);
   generation.max_tokens = end_to_end_tokens(context);
   generation.n_tokens = n_tokens;
   generation.seed = seed;

@@ -3,29 +3,98 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
 #include <optional>
 
+#include "engine/backend.h"
 #include "engine/cpu/kernels.h"
 #include "harness/ceiling.h"
 #include "harness/environment.h"
 
 namespace specbench::suites {
 
+namespace fs = std::filesystem;
+
 namespace {
 
-std::int64_t size_of(const engine::Matrix& matrix) {
+constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
+
+struct Amount {
+  std::int64_t n_tensors = 0, n_values = 0, n_bytes = 0;
+};
+
+std::int64_t values_of(const engine::Matrix& matrix) {
   return std::int64_t{matrix.n_rows} * matrix.n_cols;
 }
 
-/// Bytes of the weights as they lie on disk, by their type; absent where types are mixed.
-std::optional<std::int64_t> stored_bytes(const engine::Model& model, std::int64_t n_parameters) {
-  if (model.weights_dtype == "BF16" || model.weights_dtype == "F16") return 2 * n_parameters;
-  if (model.weights_dtype == "F32") return 4 * n_parameters;
-  return std::nullopt;
+/// Every tensor of the model by type; vectors are float32 however they were stored.
+std::map<engine::WeightType, Amount> amounts_by_type(const engine::Model& model) {
+  std::map<engine::WeightType, Amount> amounts;
+  const auto add_matrix = [&](const engine::Matrix& matrix) {
+    if (matrix.empty()) return;
+    Amount& amount = amounts[matrix.type];
+    ++amount.n_tensors;
+    amount.n_values += values_of(matrix);
+    amount.n_bytes += static_cast<std::int64_t>(matrix.n_bytes());
+  };
+  const auto add_vector = [&](const std::vector<float>& values) {
+    if (values.empty()) return;
+    Amount& amount = amounts[engine::WeightType::kF32];
+    const auto n = static_cast<std::int64_t>(values.size());
+    ++amount.n_tensors;
+    amount.n_values += n;
+    amount.n_bytes += n * kFloat;
+  };
+  for (const engine::LayerWeights& w : model.weights.layers) {
+    for (const engine::Matrix* m :
+         {&w.query, &w.key, &w.value, &w.attention_out, &w.gate, &w.up, &w.down})
+      add_matrix(*m);
+    for (const std::vector<float>* v : {&w.attention_norm, &w.ffn_norm, &w.query_bias, &w.key_bias,
+                                        &w.value_bias, &w.query_norm, &w.key_norm})
+      add_vector(*v);
+  }
+  add_matrix(model.weights.embedding);
+  add_matrix(model.weights.head);
+  add_vector(model.weights.final_norm);
+  return amounts;
+}
+
+results::NamedTable tensor_table(const engine::Model& model) {
+  results::NamedTable table{"tensor_types", {"type", "tensors", "values", "bytes"}, {}};
+  for (const auto& [type, amount] : amounts_by_type(model))
+    table.rows.push_back({std::string(engine::weight_type_name(type)), amount.n_tensors,
+                          amount.n_values, amount.n_bytes});
+  return table;
 }
 
 results::Value value_or_absent(const std::optional<std::int64_t>& value) {
   return value ? results::Value(*value) : results::Value();
+}
+
+/// Of the weight files that --model names; absent for weights that come from none.
+std::optional<std::int64_t> file_bytes(const std::string& model) {
+  const fs::path path =
+      model.empty() ? data_directory() / "models" / "austen-10m" : fs::path(model);
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return static_cast<std::int64_t>(fs::file_size(path));
+  if (!fs::is_directory(path, error)) return std::nullopt;
+  std::int64_t sum = 0;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (entry.path().extension() == ".safetensors")
+      sum += static_cast<std::int64_t>(entry.file_size());
+  return sum;
+}
+
+/// In words: whether positions turn the heads as they did in training.
+std::string rope_scaling(const engine::ModelConfig& c) {
+  if (c.rope_frequencies.empty()) return "none";
+  const double slowest = std::pow(c.rope_theta, 2.0 / c.head_dim - 1.0);
+  const double ratio = slowest / c.rope_frequencies.back();
+  if (std::fabs(ratio - 1.0) < 1e-9 && c.rope_magnitude == 1.0) return "none";
+  return fmt::format("slowest pair turns {:.3g} times slower, magnitude {:.4g}", ratio,
+                     c.rope_magnitude);
 }
 
 results::NamedTable model_table(const Context& context, const results::Entries& model,
@@ -34,9 +103,15 @@ results::NamedTable model_table(const Context& context, const results::Entries& 
   results::NamedTable table{"model", {"fact", "value"}, {}};
   for (const auto& [key, value] : model) table.rows.push_back({key, value});
   table.rows.push_back({"tied_head", config.tied_head});
-  table.rows.push_back({"parameters", sizes.n_parameters});
+  table.rows.push_back({"qkv_bias", config.has_qkv_bias});
+  table.rows.push_back({"qk_norm", config.has_qk_norm});
+  table.rows.push_back({"rope_theta", config.rope_theta});
+  table.rows.push_back({"rope_scaling", rope_scaling(config)});
+  table.rows.push_back({"tokenizer_tokens", std::int64_t{context.model.tokenizer.size()}});
   table.rows.push_back(
-      {"weight_bytes_stored", value_or_absent(stored_bytes(context.model, sizes.n_parameters))});
+      {"n_tokens", std::int64_t{config.n_tokens > 0 ? config.n_tokens : config.vocab_size}});
+  table.rows.push_back({"parameters", sizes.n_parameters});
+  table.rows.push_back({"file_bytes", value_or_absent(file_bytes(context.options.model))});
   table.rows.push_back({"weight_bytes_run", sizes.step_bytes});
   table.rows.push_back({"kv_bytes_per_token", sizes.kv_entry_bytes * config.n_layers});
   return table;
@@ -58,32 +133,29 @@ results::NamedTable machine_table(const Context& context) {
 
 }  // namespace
 
-ModelSizes model_sizes(const engine::Model& model) {
+std::int64_t stored_bytes(const engine::Model& model) {
+  std::int64_t sum = 0;
+  for (const auto& [type, amount] : amounts_by_type(model)) sum += amount.n_bytes;
+  return sum;
+}
+
+ModelSizes model_sizes(const engine::Model& model, std::string_view kv_dtype) {
   ModelSizes sizes;
-  std::int64_t n_layer_floats = 0;
-  for (const engine::LayerWeights& w : model.weights.layers) {
-    n_layer_floats += static_cast<std::int64_t>(w.attention_norm.size() + w.ffn_norm.size());
-    for (const engine::Matrix* m :
-         {&w.query, &w.key, &w.value, &w.attention_out, &w.gate, &w.up, &w.down})
-      n_layer_floats += size_of(*m);
-  }
-  const auto n_norm = static_cast<std::int64_t>(model.weights.final_norm.size());
-  const std::int64_t n_embedding = size_of(model.weights.embedding);
-  const bool is_tied = model.weights.head.empty();
-  const std::int64_t n_head = is_tied ? n_embedding : size_of(model.weights.head);
-  constexpr auto kFloat = static_cast<std::int64_t>(sizeof(float));
-  sizes.n_parameters = n_layer_floats + n_norm + n_embedding + (is_tied ? 0 : n_head);
-  sizes.layer_bytes = kFloat * n_layer_floats / model.config.n_layers;
-  sizes.head_bytes = kFloat * (n_norm + n_head);
-  sizes.kv_entry_bytes = 2 * kFloat * model.config.n_kv_heads * model.config.head_dim;
-  sizes.step_bytes = kFloat * (n_layer_floats + n_norm + n_head);
+  for (const auto& [type, amount] : amounts_by_type(model)) sizes.n_parameters += amount.n_values;
+  const engine::WeightBytes bytes = engine::weight_bytes(model);
+  const std::int64_t kv_value = kv_dtype == "f16" ? 2 : 4;
+  sizes.layer_bytes = bytes.layers / model.config.n_layers;
+  sizes.head_bytes = bytes.head;
+  sizes.kv_entry_bytes = 2 * kv_value * model.config.n_kv_heads * model.config.head_dim;
+  sizes.step_bytes = bytes.layers + bytes.head;
   return sizes;
 }
 
 void run_info(const Context& context, results::Record& record) {
-  const ModelSizes sizes = model_sizes(context.model);
+  const ModelSizes sizes = model_sizes(context.model, context.options.kv_dtype);
   const int threads = context.options.threads;
   record.tables.push_back(model_table(context, record.model, sizes));
+  record.tables.push_back(tensor_table(context.model));
   record.tables.push_back(machine_table(context));
   // Beyond 256 MiB no cache of today holds the set, and the reading would only take longer.
   const auto working_set = std::min<std::int64_t>(sizes.step_bytes, std::int64_t{256} << 20);

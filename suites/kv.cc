@@ -165,6 +165,7 @@ class KvSuite {
     options.n_slots = std::max(length_, batch * (g + 1));
     options.n_threads = context_.options.threads;
     options.poison = true;
+    set_kv_and_memory(context_, options);
     return engine::make_backend(context_.options.backend, model_, options);
   }
 

@@ -37,7 +37,8 @@ struct Work {
   bool is_article = false;
   bool is_gate = false;
   std::vector<Case> cases;
-  int longest = 0;  ///< tokens of the longest sequence
+  std::vector<std::string> categories;  ///< [case]; empty for a batch, which mixes them
+  int longest = 0;                      ///< tokens of the longest sequence
 
   std::vector<int> n_sequences() const {
     std::vector<int> n;
@@ -85,12 +86,15 @@ Work plan_work(const Context& context, const engine::Steps& steps) {
   work.decoding = decode_options(context);
   work.decoding.stop_at_eos = o.stop_at_eos;
   work.decoding.steps = steps;
-  const int n_prompts = work.is_gate ? kGatePrompts : kDefaultPrompts;
+  const int n_prompts = o.max_prompts > 0 ? o.max_prompts
+                        : work.is_gate    ? kGatePrompts
+                                          : kDefaultPrompts;
   const int n_cases = (n_prompts + work.batch - 1) / work.batch;
   const auto prompts = pick_prompts(context.prompts, n_cases * work.batch);
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     if (i % static_cast<std::size_t>(work.batch) == 0) work.cases.emplace_back();
     work.cases.back().push_back({static_cast<std::uint32_t>(i), prompts[i]->ids, work.max_tokens});
+    if (work.batch == 1) work.categories.push_back(prompts[i]->category);
     work.longest =
         std::max(work.longest, static_cast<int>(prompts[i]->ids.size()) + work.max_tokens);
   }
@@ -258,7 +262,7 @@ void run_latency(const Context& context, results::Record& record) {
   if (has_failed(record)) return;  // never time what is wrong
 
   const harness::Environment machine = harness::capture_environment();
-  const ModelSizes sizes = model_sizes(context.model);
+  const ModelSizes sizes = model_sizes(context.model, o.kv_dtype);
   const std::int64_t working_set =
       working_set_bytes(plain.steps, context.model.config.n_layers, sizes);
   // A gate compares builds, not a build with the machine: its processes stay short.
@@ -292,7 +296,7 @@ void run_latency(const Context& context, results::Record& record) {
   report_latency({std::move(series), n_sequences, plain.steps, drafted.steps, drafted.tally,
                   draft_shape(o.drafter, o.draft_layers, context.model.config.n_layers),
                   o.draft_tokens, context.model.config.n_layers, work.is_article, o.seed, o.process,
-                  sizes, ceiling, machine.l3_bytes},
+                  sizes, ceiling, machine.l3_bytes, work.categories, drafted.rounds},
                  record);
   if (record.verdict.empty())
     conclude_void("no prompt emitted a token behind its first in both arms.", record);

@@ -75,7 +75,7 @@ void report_bandwidth(const LatencyInput& input, const ArmTimes& autoregressive,
     std::optional<double> bytes;
     if (times.n_decode_tokens > 0)
       bytes = bytes_a_pass * blocks / static_cast<double>(times.n_decode_tokens);
-    add(name, bytes, "bytes", bytes ? "float32 weights and KV" : "no token behind the first");
+    add(name, bytes, "bytes", bytes ? "weights and KV as they run" : "no token behind the first");
   };
   per_token("bytes_per_token.autoregressive", kAutoregressive, plain_bytes);
   per_token("bytes_per_token.speculative", kSpeculative, drafted_bytes);
@@ -196,6 +196,8 @@ void report_latency(const LatencyInput& input, results::Record& record) {
   report_formulas(input, costs,
                   speedups.decode ? std::optional(speedups.decode->estimate) : std::nullopt,
                   record);
+  if (auto table = category_table(measured, input.categories, input.rounds))
+    record.tables.push_back(std::move(*table));
   if (!speedups.headline) return;
   const stats::Interval& s = *speedups.headline;
   record.verdict = fmt::format(

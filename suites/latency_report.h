@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/measure.h"
@@ -37,6 +38,8 @@ struct LatencyInput {
   std::optional<double>
       read_bandwidth;  ///< bytes a second at the working set; absent: not measured
   std::optional<std::int64_t> l3_bytes;
+  std::vector<std::string> categories{};  ///< [case]; empty where a case has several prompts
+  std::vector<CaseRounds> rounds{};       ///< [case]
 };
 
 /// Costs in autoregressive steps, all from phases of the timed runs.

@@ -153,7 +153,9 @@ CheckedPass run_checked(Arm& arm, const Context& context) {
   arm.backend().clear_work();
   const int n_cases = static_cast<int>(arm.cases().size());
   for (int c = 0; c < n_cases && !*context.stop; ++c) {
+    const std::int64_t n_rounds = pass.tally.n_rounds, n_accepted = pass.tally.n_accepted;
     auto completions = arm.decode(c, observer);
+    pass.rounds.push_back({pass.tally.n_rounds - n_rounds, pass.tally.n_accepted - n_accepted});
     pass.outcomes.push_back(outcome_of(completions));
     for (engine::Completion& completion : completions)
       pass.completions.push_back(std::move(completion));

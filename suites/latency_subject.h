@@ -17,6 +17,7 @@
 #include "engine/drafter.h"
 #include "harness/measure.h"
 #include "suites/context.h"
+#include "suites/latency_categories.h"
 #include "suites/tally.h"
 
 namespace specbench::suites {
@@ -94,6 +95,7 @@ struct CheckedPass {
   engine::Work work;  ///< as the backend counted it
   std::vector<engine::Completion> completions;
   std::vector<harness::Outcome> outcomes;  ///< [case]
+  std::vector<CaseRounds> rounds;          ///< [case]
 };
 CheckedPass run_checked(Arm& arm, const Context& context);
 

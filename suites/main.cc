@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -33,6 +34,7 @@
 #include "suites/kv.h"
 #include "suites/latency.h"
 #include "suites/lossless.h"
+#include "suites/model.h"
 #include "suites/processes.h"
 #include "suites/report.h"
 #include "suites/selftest.h"
@@ -56,6 +58,28 @@ extern "C" void on_interrupt(int number) {
 void complain(std::string sentence) {
   std::replace(sentence.begin(), sentence.end(), '\n', ' ');
   std::fprintf(stderr, "specbench: %s\n", sentence.c_str());
+}
+
+/// What the handler of SIGBUS says: made beforehand, since a handler may not make anything.
+char g_lost_model[512];
+std::atomic_flag g_is_lost;  // every thread may come upon it; one speaks
+
+/// Weights are pages of a file. Where it is cut short while they are used, or its disk fails, the
+/// page that is touched cannot be had, and there is nothing to go back to.
+extern "C" void on_lost_page(int) {
+  while (g_is_lost.test_and_set()) ::pause();
+  (void)!::write(STDERR_FILENO, g_lost_model, std::strlen(g_lost_model));
+  ::_exit(ExitCode::kUsage);
+}
+
+/// From here on a page of the model that is gone ends the program with a sentence.
+void expect_lost_pages(const std::string& model) {
+  std::snprintf(g_lost_model, sizeof g_lost_model,
+                "specbench: the model %.300s was cut short or could not be read while it was in "
+                "use; leave its files alone until the run has ended.\n",
+                model.c_str());
+  std::replace(g_lost_model, g_lost_model + std::strlen(g_lost_model) - 1, '\n', ' ');
+  std::signal(SIGBUS, on_lost_page);
 }
 
 /// A descriptor below 3 that the caller has closed would go to the next file opened: a model or
@@ -97,6 +121,7 @@ void run(const suites::Context& context, results::Record& record) {
       break;
   }
   if (context.options.suite == "sweep") return suites::run_sweep(context, record);
+  if (context.options.suite == "model") return suites::run_model(context, record);
   if (context.options.suite == "latency") return suites::run_latency(context, record);
   if (context.options.suite == "selftest") return suites::run_selftest(context, record);
   if (context.options.suite == "lossless") return run_lossless_mode(context, record);
@@ -164,15 +189,19 @@ int finish(const suites::Options& options, const results::Record& record,
            std::optional<results::RecordFile>& file) {
   const bool is_generated_text = record.suite == "generate" && options.format == "text";
   const bool is_kept = keep(file, record);
-  const bool is_shown = show(options.format == "json" ? results::to_json(record)
-                             : is_generated_text      ? suites::generated_text(record)
-                                                 : results::render_record(record, wants_colour()));
+  const bool is_shown =
+      show(options.format == "json" ? results::to_json(record)
+           : is_generated_text      ? suites::generated_text(record)
+           : record.suite == "model"
+               ? results::render_record(suites::without_tokens(record), wants_colour())
+               : results::render_record(record, wants_colour()));
   if (is_generated_text && record.exit_code != ExitCode::kPassed) complain(record.verdict);
   if ((is_kept && is_shown) || record.exit_code == ExitCode::kFailed) return record.exit_code;
   return ExitCode::kVoid;
 }
 
 results::Record measure_here(const suites::Options& options, suites::Progress& progress) {
+  expect_lost_pages(options.model.empty() ? "austen-10m" : options.model);
   const suites::Context context = suites::open_context(options, g_stop, progress);
   results::Record record = suites::start_record(context);
   record.build = describe_build();

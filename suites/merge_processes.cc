@@ -8,6 +8,7 @@
 #include "stats/detectable.h"
 #include "stats/summary.h"
 #include "stats/wilcoxon.h"
+#include "suites/latency_categories.h"
 #include "suites/process_values.h"
 #include "suites/processes.h"
 
@@ -206,6 +207,7 @@ results::Record merge_processes(std::vector<results::Record> records) {
   add_detectable(present(values, &ProcessValues::log_speedup), merged);
   for (results::NamedTable& table : merged.tables)
     if (table.name == "process_values") table = process_table(values);
+  merge_categories(records, merged);
   merged.options.emplace_back("processes", static_cast<std::int64_t>(records.size()));
   conclude(merged, records.size());
   return merged;

@@ -16,7 +16,7 @@ namespace specbench::suites {
 
 namespace {
 
-constexpr const char* kSuites = "latency, lossless, kv, sweep or selftest";
+constexpr const char* kSuites = "latency, lossless, kv, sweep, model or selftest";
 
 /// The number that the whole text is; nothing where it is none.
 template <typename Number>
@@ -75,9 +75,15 @@ CLI::Option* add_repeatable(CLI::App& app, const std::string& name, const std::s
 }
 
 void add_model_options(CLI::App& app, Options& o) {
-  app.add_option("--model", o.model,
-                 "Hugging Face directory (config.json, *.safetensors, tokenizer.json); default: "
-                 "embedded austen-10m");
+  app.add_option(
+      "--model", o.model,
+      "GGUF file, Hugging Face directory (config.json, *.safetensors, tokenizer.json), or "
+      "synthetic:<shape>[-<type>][:seed=N][:later=X]; default: embedded austen-10m");
+  app.add_option("--dtype", o.dtype,
+                 "run the weights as stored, or converted to f32, f16, bf16 or q8_0 when read")
+      ->capture_default_str();
+  app.add_option("--kv-dtype", o.kv_dtype, "keys and values of the cache: f32 or f16")
+      ->capture_default_str();
   app.add_option("--backend", o.backend, "cpu or reference")->capture_default_str();
   app.add_option("--threads", o.threads, "threads; 0: every core this process may use")
       ->capture_default_str();
@@ -127,7 +133,8 @@ void add_decoding_options(CLI::App& app, Options& o) {
                  "keep tokens with this share of the likeliest; 0: all")
       ->capture_default_str();
   add_processor_options(app, o);
-  app.add_option("--max-tokens", o.max_tokens, "tokens emitted at most; 0: the suite's choice")
+  app.add_option("--max-tokens", o.max_tokens,
+                 "tokens emitted (model: scored) at most; 0: the suite's choice")
       ->capture_default_str();
   app.add_option("--batch", o.batch, "sequences decoded together; 0: the suite's choice")
       ->capture_default_str();
@@ -142,7 +149,11 @@ void add_decoding_options(CLI::App& app, Options& o) {
 /// Of a latency run, also where the gate asks for it.
 void add_timing_options(CLI::App& app, Options& o) {
   app.add_option("--prompts", o.prompts,
-                 "JSON lines with id, category and prompt; default: the embedded set");
+                 "JSON lines with id, category and prompt (or question_id and turns, as Spec-Bench "
+                 "has them); default: the embedded set");
+  app.add_option("--max-prompts", o.max_prompts,
+                 "latency, model: prompts taken, from each category in turn; 0: the suite's choice")
+      ->capture_default_str();
   app.add_flag("--stop-at-eos", o.stop_at_eos, "latency: end timed texts at EOS");
   app.add_flag("--resume", o.resume,
                "go on where an interrupted run over several processes ended; needs --out");
@@ -285,7 +296,8 @@ bool parse_options(int argc, const char* const* argv, Options& o) {
   if (report->parsed()) o.command = Command::kReport;
   if (o.command == Command::kSuite && o.suite.empty())
     throw engine::InputError(
-        "Nothing to do: give --suite latency, lossless, kv, sweep or selftest, or a command: gate, "
+        "Nothing to do: give --suite latency, lossless, kv, sweep, model or selftest, or a "
+        "command: gate, "
         "report, generate or info (see specbench --help).");
   if (o.command != Command::kSuite && o.command != Command::kGate && !o.suite.empty())
     throw engine::InputError("--suite and a command exclude each other; give one of them.");

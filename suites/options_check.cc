@@ -13,12 +13,24 @@ namespace {
 
 constexpr int kMaxTokens = 1'000'000;  ///< lengths and their sums stay far below what an int holds
 constexpr int kMaxSeeds = 1'000'000;
+constexpr int kMaxPrompts = 100'000;
 constexpr int kArticleTokens = 128;  ///< fixed by that protocol
 constexpr int kMaxProcesses = 1000;
 constexpr int kMaxRehearsed = 1'000'000;
 
 void need(bool is_right, const std::string& sentence) {
   if (!is_right) throw engine::InputError(sentence);
+}
+
+void check_model(const Options& o) {
+  need(o.dtype == "stored" || o.dtype == "f32" || o.dtype == "f16" || o.dtype == "bf16" ||
+           o.dtype == "q8_0",
+       "--dtype is '" + o.dtype + "'; it must be stored, f32, f16, bf16 or q8_0.");
+  need(o.kv_dtype == "f32" || o.kv_dtype == "f16",
+       "--kv-dtype is '" + o.kv_dtype + "'; it must be f32 or f16.");
+  need(o.max_prompts >= 0 && o.max_prompts <= kMaxPrompts,
+       fmt::format("--max-prompts is {}; it must be 0 (the suite's choice) to {}.", o.max_prompts,
+                   kMaxPrompts));
 }
 
 void check_lossless(const Options& o) {
@@ -95,8 +107,10 @@ void check_report(const Options& o) {
 
 void check_options(const Options& o) {
   need(o.command != Command::kSuite || o.suite == "latency" || o.suite == "lossless" ||
-           o.suite == "kv" || o.suite == "sweep" || o.suite == "selftest",
-       "--suite is '" + o.suite + "'; this build has latency, lossless, kv, sweep and selftest.");
+           o.suite == "kv" || o.suite == "sweep" || o.suite == "model" || o.suite == "selftest",
+       "--suite is '" + o.suite +
+           "'; this build has latency, lossless, kv, sweep, model and selftest.");
+  check_model(o);
   check_processes(o);
   if (o.command == Command::kGate) check_gate(o);
   if (o.command == Command::kReport) check_report(o);

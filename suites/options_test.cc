@@ -32,6 +32,9 @@ TEST(Options, DefaultsAreThoseOfTheDesign) {
   EXPECT_EQ(o.command, Command::kSuite);
   EXPECT_EQ(o.suite, "latency");
   EXPECT_EQ(o.backend, "cpu");
+  EXPECT_EQ(o.dtype, "stored");
+  EXPECT_EQ(o.kv_dtype, "f32");
+  EXPECT_EQ(o.max_prompts, 0);
   EXPECT_EQ(o.drafter, "layer-skip");
   EXPECT_EQ(o.draft_layers, 0);
   EXPECT_EQ(o.verifier, "token");
@@ -153,6 +156,17 @@ TEST(Options, ProcessorsAreHeardEachTimeTheyAreNamed) {
   EXPECT_EQ(o.sampling.presence_penalty, -0.5);
   EXPECT_EQ(o.sampling.frequency_penalty, 0.25);
   EXPECT_EQ(o.stop_texts, (std::vector<std::string>{", and", "{}", "[a]", "\n"}));
+}
+
+TEST(Options, WeightTypesAndPromptsAreHeard) {
+  const Options o = parse({"--suite", "model", "--model", "synthetic:tiny", "--dtype", "q8_0",
+                           "--kv-dtype", "f16", "--max-prompts", "80"});
+  EXPECT_EQ(o.suite, "model");
+  EXPECT_EQ(o.model, "synthetic:tiny");
+  EXPECT_EQ(o.dtype, "q8_0");
+  EXPECT_EQ(o.kv_dtype, "f16");
+  EXPECT_EQ(o.max_prompts, 80);
+  EXPECT_EQ(parse({"info", "--dtype", "f32"}).dtype, "f32");
 }
 
 TEST(Options, TheVerdictsOptionsAreHeard) {

@@ -9,26 +9,65 @@ namespace specbench::suites {
 
 namespace {
 
-std::string text_field(const nlohmann::json& object, const char* field,
-                       const std::string& otherwise, const std::string& where) {
+using Json = nlohmann::json;
+
+/// What SPEED-Bench's published files hold where a text belongs to others.
+constexpr std::string_view kNotFetched = "FULL BENCHMARK DATA SHOULD BE FETCHED";
+
+/// The field; null where it is absent or null.
+const Json* find(const Json& object, const char* field) {
   const auto at = object.find(field);
-  if (at == object.end()) return otherwise;
-  if (!at->is_string()) throw engine::InputError(where + ": \"" + field + "\" is not text.");
-  return at->get<std::string>();
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+std::string text_of(const Json& value, const char* field, const std::string& where) {
+  if (!value.is_string()) throw engine::InputError(where + ": \"" + field + "\" is not text.");
+  return value.get<std::string>();
+}
+
+/// Numbers are ids too: Spec-Bench counts its questions.
+std::string id_of(const Json& object, const std::string& where) {
+  for (const char* field : {"id", "question_id"}) {
+    const Json* const id = find(object, field);
+    if (id == nullptr) continue;
+    if (id->is_number_integer()) return id->dump();
+    if (id->is_string()) return id->get<std::string>();
+    throw engine::InputError(where + ": \"" + field + "\" is neither text nor a whole number.");
+  }
+  return where;
+}
+
+/// The turns behind the first answer what the model said, which is another text each time.
+std::string first_turn(const Json& turns, const std::string& where) {
+  if (!turns.is_array() || turns.empty() || !turns.front().is_string())
+    throw engine::InputError(where + ": \"turns\" is not a list that begins with text.");
+  std::string text = turns.front().get<std::string>();
+  if (text.starts_with(kNotFetched))
+    throw engine::InputError(where +
+                             " holds a stand-in for a text that must be fetched first; do so with "
+                             "the benchmark's own script.");
+  return text;
 }
 
 Prompt parse_line(const std::string& line, const std::string& where) {
-  nlohmann::json object;
+  Json object;
   try {
-    object = nlohmann::json::parse(line);
-  } catch (const nlohmann::json::exception&) {
-    throw engine::InputError(where + " is not JSON; each line must be an object with \"prompt\".");
+    object = Json::parse(line);
+  } catch (const Json::exception&) {
+    throw engine::InputError(where +
+                             " is not JSON; each line must be an object with \"prompt\" or "
+                             "\"turns\".");
   }
-  if (!object.is_object() || !object.contains("prompt"))
-    throw engine::InputError(where + " has no \"prompt\"; each line must be an object with one.");
-  return {text_field(object, "id", where, where),
-          text_field(object, "category", "all", where),
-          text_field(object, "prompt", "", where),
+  const Json* const prompt = object.is_object() ? find(object, "prompt") : nullptr;
+  const Json* const turns = object.is_object() ? find(object, "turns") : nullptr;
+  if (prompt == nullptr && turns == nullptr)
+    throw engine::InputError(where +
+                             " has no \"prompt\" and no \"turns\"; each line must be an object "
+                             "with one of them.");
+  const Json* const category = find(object, "category");
+  return {id_of(object, where),
+          category != nullptr ? text_of(*category, "category", where) : "all",
+          prompt != nullptr ? text_of(*prompt, "prompt", where) : first_turn(*turns, where),
           {}};
 }
 

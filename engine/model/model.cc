@@ -11,7 +11,9 @@
 #include "engine/error.h"
 #include "engine/model/bos.h"
 #include "engine/model/config.h"
+#include "engine/model/gguf_model.h"
 #include "engine/model/input_file.h"
+#include "engine/model/synthetic.h"
 #include "engine/model/weights.h"
 
 namespace specbench::engine {
@@ -123,14 +125,12 @@ Model load_model(const std::string& source) {
       "give a Hugging Face directory (config.json, tokenizer.json, *.safetensors), a GGUF file or "
       "synthetic:<shape>";
   std::error_code error;
-  if (source.starts_with("synthetic:"))
-    throw InputError("model " + source + " is not in this build; give a Hugging Face directory.");
+  if (source.starts_with("synthetic:")) return make_synthetic(source);
   const auto status = std::filesystem::status(source, error);
   if (std::filesystem::is_directory(status)) return load_hugging_face(source);
   if (!std::filesystem::exists(status))
     throw InputError("model " + quote(source) + " does not exist; " + kSupported + ".");
-  if (std::filesystem::is_regular_file(status) && is_gguf(source))
-    throw InputError("model " + source + " is not in this build; give a Hugging Face directory.");
+  if (std::filesystem::is_regular_file(status) && is_gguf(source)) return load_gguf(source);
   throw InputError("model " + source + " is not a directory and does not begin with 'GGUF'; " +
                    kSupported + ".");
 }

@@ -138,9 +138,10 @@ TEST(Model, SourceIsADirectoryOrAFile) {
   expect(folder.write("e", "").string(), "e is not a directory");
   expect("/dev/null", "model /dev/null is not a directory and does not begin with 'GGUF'");
   // Both by magic and by name.
-  expect(folder.write("g", "GGUF").string(), "g is not in this build");
-  expect(folder.write("g.gguf", "").string(), "g.gguf is not in this build");
-  expect("synthetic:1B", "model synthetic:1B is not in this build");
+  expect(folder.write("g", "GGUF").string(), "/g");
+  expect(folder.write("g.gguf", "").string(), "g.gguf does not begin with 'GGUF'");
+  expect("synthetic:1B", "supported is synthetic:<shape>");
+  EXPECT_EQ(load_model("synthetic:tiny").name, "synthetic:tiny-bf16");
 }
 
 TEST(Model, IsNamedAfterItsDirectory) {
