@@ -1,0 +1,13 @@
+// The keys tokenizer.ggml.* of a GGUF file: the lists a tokenizer is made of.
+#pragma once
+
+#include "engine/model/gguf.h"
+#include "engine/model/tokenizer_gguf.h"
+
+namespace specbench::engine {
+
+/// Throws InputError naming file, key and value; also where lists that belong together differ in
+/// length.
+GgufVocabulary load_gguf_vocabulary(const GgufFile& file);
+
+}  // namespace specbench::engine
