@@ -1,0 +1,14 @@
+// A model in one GGUF file. The weights stay in the file, which is mapped.
+#pragma once
+
+#include <filesystem>
+
+#include "engine/model/model.h"
+
+namespace specbench::engine {
+
+/// Llama-like models as llama.cpp's converters write them (gguf_config.h). Throws InputError: one
+/// sentence naming file, key or tensor, value, and what was expected.
+Model load_gguf(const std::filesystem::path& path);
+
+}  // namespace specbench::engine
