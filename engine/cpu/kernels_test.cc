@@ -198,7 +198,11 @@ TEST(CpuBackend, AgreesWithTheReferenceOnEveryTargetAndShape) {
 TEST(CpuBackend, ShutsGatesFarBelowZero) {
   const auto model = testing::random_model(kShapes[2], 8);
   for (LayerWeights& layer : model->weights.layers)
-    for (float& v : layer.gate.data) v *= 150.0F;
+  {
+    std::vector<float> gate = to_floats(layer.gate);
+    for (float& v : gate) v *= 150.0F;
+    layer.gate = make_matrix(layer.gate.n_rows, layer.gate.n_cols, std::move(gate));
+  }
   const auto tokens = testing::random_tokens(20, kShapes[2], 4);
   const auto reference = make_backend("reference", *model, testing::backend_options(1, 1));
   const auto cpu = make_backend("cpu", *model, testing::backend_options(1, 1));
