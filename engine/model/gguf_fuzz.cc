@@ -10,13 +10,15 @@
 #include "engine/model/gguf.h"
 #include "engine/model/gguf_config.h"
 #include "engine/model/gguf_vocabulary.h"
+#include "engine/model/tokenizer.h"
 
+// libFuzzer's name. NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace specbench::engine;
   try {
     const GgufFile file(std::as_bytes(std::span(data, size)), "fuzz.gguf");
     (void)read_gguf_config(file);
-    (void)load_gguf_vocabulary(file);
+    (void)Tokenizer::from_gguf(load_gguf_vocabulary(file), file.name());
   } catch (const InputError&) {
   }
   return 0;

@@ -26,7 +26,7 @@ using RowOrder = std::shared_ptr<const std::vector<std::int32_t>>;
 RowOrder neighbours_to_halves(int n_heads, int head_dim) {
   const int half = head_dim / 2;
   auto order = std::make_shared<std::vector<std::int32_t>>();
-  order->reserve(static_cast<std::size_t>(n_heads * head_dim));
+  order->reserve(static_cast<std::size_t>(n_heads) * static_cast<std::size_t>(head_dim));
   for (int head = 0; head < n_heads; ++head)
     for (int i = 0; i < head_dim; ++i)
       order->push_back(head * head_dim + (i < half ? 2 * i : 2 * (i - half) + 1));

@@ -153,6 +153,12 @@ TEST(Gguf, RefusesCountsThatTheFileCannotHold) {
       EXPECT_EQ(refusal(parts, "f.gguf: key 'k' states " + std::to_string(n) + " items"), "");
     }
   }
+  // Fewer items than bytes, but a string takes 8 of them at least and an array 12.
+  for (const auto& [type, n] : {std::pair{GgufType::kString, 4U}, {GgufType::kArray, 3U}}) {
+    GgufParts parts;
+    parts.set("k", gguf_array(type, n, std::string(30, '\0')));
+    EXPECT_EQ(refusal(parts, "key 'k' states " + std::to_string(n) + " items"), "");
+  }
   GgufParts parts;
   parts.set("k", raw(std::uint32_t{8}) + raw(huge) + "abc");
   EXPECT_EQ(refusal(parts, "key 'k' needs 18446744073709551615 bytes at byte 45, but only 3"), "");

@@ -113,6 +113,7 @@ TEST(GgufValue, NamesFileAndKeyOfAWrongType) {
   expect(testing::gguf_u32(1), flag, "' is 1; expected true or false.");
   expect(gguf_strings({"a"}), text, "' is an array of 1 strings; expected a string.");
   expect(gguf_string("x"), number, "' is 'x'; expected a number.");
+  expect(gguf_number(GgufType::kUint64, ~std::uint64_t{0}), integer, "' is 18446744073709551615;");
   expect(testing::gguf_bool(false), number, "' is false; expected a number.");
   expect(testing::gguf_f32(3.0F), half, "' is 3; expected a number from 0.5 to 2.");
   expect(testing::gguf_f32(std::nanf("")), half, "' is nan; expected a number from 0.5 to 2.");

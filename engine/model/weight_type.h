@@ -10,6 +10,7 @@
 
 namespace specbench::engine {
 
+// Spelled as ggml does. NOLINTNEXTLINE(readability-identifier-naming)
 enum class WeightType { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_1, kQ4_K, kQ5_K, kQ6_K };
 
 /// As the formats spell it: "F32", "BF16", "Q4_K".

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -62,7 +64,7 @@ TEST(WeightType, GivesTheBitsOfTheOracle) {
       float wanted = 0;
       std::memcpy(&wanted, bits.data() + i * sizeof(float), sizeof(float));
       // The bits, so that the sign of a zero counts too.
-      ASSERT_EQ(std::memcmp(&values[i], &wanted, sizeof(float)), 0)
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(wanted))
           << name << " value " << i << ": " << values[i] << ", the oracle has " << wanted;
     }
   }
