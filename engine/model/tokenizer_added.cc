@@ -33,9 +33,7 @@ std::vector<TextPart> AddedTokenFinder::split(std::string_view text) const {
   while (const AddedToken* token = find(text, from)) {
     std::size_t begin = from;
     std::size_t end = from += token->content.size();
-    if (token->strips_left) {
-      begin = std::max(begin - trailing_white_space(text.substr(0, begin)), done);
-    }
+    if (token->strips_left) begin -= trailing_white_space(text.substr(0, begin));
     if (token->strips_right) end += leading_white_space(text.substr(end));
     if (done < begin) parts.push_back({text.substr(done, begin - done), nullptr});
     parts.push_back({{}, token});

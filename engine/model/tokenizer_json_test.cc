@@ -211,6 +211,16 @@ TEST(TokenizerJson, ReadsUnigrams) {
   EXPECT_EQ(spec.front_bytes[2], "a");
 }
 
+TEST(TokenizerJson, TakesTheFirstTokenThatIsThereForTheFront) {
+  json document = unigrams();
+  document["added_tokens"] = json::parse(R"([{"id":5,"content":"<x>"}])");
+  const testing::ScratchFolder folder;
+  const Tokenizer tokenizer = Tokenizer::from_json_file(folder.write("t.json", document.dump()));
+  EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{2, 2}), "a a");
+  EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{5, 2}), "<x> a");
+  EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{3, 2, 2}), "a a");  // 3 is no token
+}
+
 TEST(TokenizerJson, ReadsScoresAsTheOracleDoes) {
   const auto score = [](const char* spelled) {
     json document = unigrams();

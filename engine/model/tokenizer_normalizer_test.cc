@@ -40,7 +40,8 @@ TEST(Normalizer, AgreesWithTheOracleOnEveryCodePoint) {
     for (char32_t point = block; point < block + 256; ++point) {
       if ((point >= 0xd800 && point < 0xe000) || left_out.contains(point)) continue;
       const std::string c = to_utf8(point);
-      text += "a" + c + "\xcc\xa3\xcc\x81x\xcc\x96" + c + c + "\xe1\x85\xa1\xe1\x86\xa8";
+      text.append("a").append(c).append("\xcc\xa3\xcc\x81x\xcc\x96");
+      text.append(c).append(c).append("\xe1\x85\xa1\xe1\x86\xa8");
     }
     const std::string form = nfc(text);
     value = fnv1a(value, std::as_bytes(std::span(form.data(), form.size())));

@@ -41,6 +41,14 @@ TEST(Unigram, TakesTheBestScore) {
   EXPECT_EQ(encode(Unigram(pieces), ""), std::vector<TokenId>{});
 }
 
+TEST(Unigram, ScoresUnknownCharactersTenBelowTheWorst) {
+  UnigramPieces pieces;
+  pieces.scored = {{"<unk>", 0}, {"a", 9.5}, {"ab", -3}};
+  EXPECT_EQ(encode(Unigram(pieces), "ab"), std::vector<TokenId>{2});
+  pieces.scored[1].second = 10.5;
+  EXPECT_EQ(encode(Unigram(pieces), "ab"), (std::vector<TokenId>{1, 0}));
+}
+
 TEST(Unigram, JoinsUnknownCharacters) {
   UnigramPieces pieces;
   pieces.scored = {{"<unk>", 0}, {"a", -1}};
