@@ -88,9 +88,11 @@ void Batch::check_request(const Request& request) const {
            std::to_string(backend_.options().max_length) +
            " positions there are; shorten the prompt or --max-tokens.");
   const SamplingParams& sampling = request.sampling ? *request.sampling : options_.sampling;
+  const ModelConfig& config = backend_.config();
+  const int n_ids = config.n_tokens > 0 ? config.n_tokens : config.vocab_size;
   try {
     validate(sampling);
-    validate_ids(sampling, backend_.config().vocab_size, eos_);
+    validate_ids(sampling, n_ids, eos_);
   } catch (const InputError& error) {
     need(!request.sampling, error.what());  // its own: which request is part of the answer
     throw;
@@ -99,9 +101,8 @@ void Batch::check_request(const Request& request) const {
        "its temperature is above 0, but the run decodes greedily; give the run a temperature above "
        "0 and --verifier token.");
   for (const TokenId id : request.prompt)
-    need(id >= 0 && id < backend_.config().vocab_size,
-         "prompt token " + std::to_string(id) + " is outside the vocabulary of " +
-             std::to_string(backend_.config().vocab_size) + ".");
+    need(id >= 0 && id < n_ids, "prompt token " + std::to_string(id) +
+                                    " is outside the vocabulary of " + std::to_string(n_ids) + ".");
 }
 
 bool Batch::admit() {

@@ -1,6 +1,7 @@
 #include "engine/drafter.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "engine/coins.h"
@@ -108,23 +109,26 @@ class NullDrafter final : public Drafter {
   void propose(Backend&, DraftSampler&, std::span<LaneDraft>) override {}
 };
 
-/// Every id with the same probability, by logits of zero through the same sampler.
+/// Every token with the same probability, by logits of zero through the same sampler.
 class UniformDrafter final : public Drafter {
  public:
-  explicit UniformDrafter(int n_ids) : logits_(static_cast<std::size_t>(n_ids)) {}
+  explicit UniformDrafter(const ModelConfig& c)
+      : n_tokens_(c.n_tokens > 0 ? c.n_tokens : c.vocab_size),
+        logits_(static_cast<std::size_t>(c.vocab_size), -std::numeric_limits<float>::infinity()) {}
   int reused_layers() const override { return 0; }
 
   void propose(Backend&, DraftSampler& sampler, std::span<LaneDraft> lanes) override {
     for (LaneDraft& lane : lanes) {
       LaneDraft* const one[] = {&lane};
       while (sampler.wants_more(lane)) {
-        std::fill(logits_.begin(), logits_.end(), 0.0F);  // processors change them
+        std::fill_n(logits_.begin(), n_tokens_, 0.0F);  // processors change them
         sampler.draw_next(one, logits_.data());
       }
     }
   }
 
  private:
+  int n_tokens_;  ///< the ids behind have no token
   std::vector<float> logits_;
 };
 
@@ -134,7 +138,7 @@ std::unique_ptr<Drafter> make_drafter(std::string_view name, int draft_layers,
                                       const ModelConfig& config) {
   if (name == "null") return std::make_unique<NullDrafter>();
   if (name == "oracle") return std::make_unique<OracleDrafter>(config.n_layers);
-  if (name == "uniform") return std::make_unique<UniformDrafter>(config.vocab_size);
+  if (name == "uniform") return std::make_unique<UniformDrafter>(config);
   if (name != "layer-skip")
     throw InputError("--drafter is '" + std::string(name) +
                      "'; this build has layer-skip, null, oracle and uniform.");

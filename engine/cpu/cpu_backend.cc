@@ -3,54 +3,65 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace specbench::engine {
 
-std::size_t thread_scratch_floats(const ModelConfig& config, int max_length) {
-  // Attention needs one head and the scores of a sequence; the private norm needs up to kTile
-  // packed rows.
-  const int attention = config.head_dim + (max_length + 4 * KvStore::kBlock);
-  const int floats = std::max(attention, config.width * kTile);
-  return static_cast<std::size_t>((floats + 15) / 16 * 16);
+CpuBackend::CpuBackend(const Model& model, const BackendOptions& options)
+    : HostBackend(model, fitting_options(model, options)),
+      rope_(model.config, options_.max_length, options_.n_threads),
+      sizes_(step_floats(model, options_)),
+      packed_(sizes_.packed),
+      query_key_value_(sizes_.query_key_value),
+      gated_(sizes_.gated),
+      split_(sizes_.split),
+      thread_scratch_(sizes_.thread_scratch) {
+  for (const LayerWeights& weights : model.weights.layers) layers_.push_back(pack(weights));
+  head_ = pack({model.config.tied_head ? &model.weights.embedding : &model.weights.head});
 }
 
-CpuBackend::CpuBackend(const Model& model, BackendOptions options)
-    : HostBackend(model, options),
-      rope_(model.config, options_.max_length),
-      thread_scratch_size_(thread_scratch_floats(model.config, options_.max_length)) {
-  for (const LayerWeights& w : model.weights.layers) {
-    PackedLayer layer;
-    const Matrix* const query_key_value[] = {&w.query, &w.key, &w.value};
-    const Matrix* const attention_out[] = {&w.attention_out};
-    const Matrix* const down[] = {&w.down};
-    layer.query_key_value = pack_stacked(query_key_value);
-    layer.attention_out = pack_stacked(attention_out);
-    layer.gate_up = pack_gate_up(w.gate, w.up);
-    layer.down = pack_stacked(down);
-    layer.attention_norm = w.attention_norm.data();
-    layer.ffn_norm = w.ffn_norm.data();
-    layers_.push_back(std::move(layer));
-  }
-  const Matrix* const head[] = {model.config.tied_head ? &model.weights.embedding
-                                                       : &model.weights.head};
-  head_ = pack_stacked(head);
+PackedMatrix CpuBackend::pack(const std::vector<const Matrix*>& stack) const {
+  PackedMatrix packed = pack_stacked(stack, options_.n_threads);
+  for (const Matrix* part : stack) release_pages(*part);
+  return packed;
+}
 
-  const ModelConfig& c = model.config;
-  const auto n_slots = static_cast<std::size_t>(options_.n_slots);
-  packed_ =
-      AlignedFloats(n_slots * static_cast<std::size_t>(std::max(c.width, c.n_heads * c.head_dim)));
-  query_key_value_ =
-      AlignedFloats(n_slots * static_cast<std::size_t>(layers_.front().query_key_value.n_blocks()) *
-                    static_cast<std::size_t>(kBlock));
-  gated_ = AlignedFloats(n_slots * static_cast<std::size_t>(c.ffn_width));
-  thread_scratch_ =
-      AlignedFloats(thread_scratch_size_ * static_cast<std::size_t>(options_.n_threads));
+PackedLayer CpuBackend::pack(const LayerWeights& weights) const {
+  PackedLayer layer;
+  layer.weights = &weights;
+  int first = 0;
+  for (const auto& stack : query_key_value_stacks(weights)) {
+    layer.query_key_value.push_back({pack(stack), first});
+    first += layer.query_key_value.back().matrix.n_out;
+  }
+  layer.attention_out = pack({&weights.attention_out});
+  layer.gate_up = pack_gate_up(weights.gate, weights.up, options_.n_threads);
+  release_pages(weights.gate);
+  release_pages(weights.up);
+  layer.down = pack({&weights.down});
+  return layer;
+}
+
+void CpuBackend::find_runs(std::span<const Row> rows) {
+  // A planted n_visible may show neighbours different parts of the cache.
+  const int longest = options_.n_visible == nullptr ? longest_run(model_.config) : 1;
+  runs_.clear();
+  for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
+    const Row& row = rows[static_cast<std::size_t>(i)];
+    const Row* const before = i == 0 ? nullptr : &rows[static_cast<std::size_t>(i - 1)];
+    if (before != nullptr && before->lane == row.lane && before->pos + 1 == row.pos &&
+        runs_.back().n < longest)
+      ++runs_.back().n;
+    else
+      runs_.push_back({i, 1});
+  }
 }
 
 Job CpuBackend::job_for(std::span<const Row> rows) {
   Job job;
   job.config = &model_.config;
   job.rows = rows;
+  job.runs = runs_;
   job.barrier = &barrier_;
   job.layers = layers_.data();
   job.embedding = &model_.weights.embedding;
@@ -61,16 +72,18 @@ Job CpuBackend::job_for(std::span<const Row> rows) {
   job.hidden = hidden_.data();
   job.packed = packed_.data();
   job.query_key_value = query_key_value_.data();
-  job.query_key_value_stride = layers_.front().query_key_value.n_blocks() * kBlock;
+  job.query_key_value_stride = sizes_.query_key_value_stride;
   job.gated = gated_.data();
+  job.split = split_.data();
   job.thread_scratch = thread_scratch_.data();
-  job.thread_scratch_size = thread_scratch_size_;
+  job.scratch = scratch_sizes(model_.config, options_.n_slots);
   job.head = &head_;
   job.final_norm = model_.weights.final_norm.data();
   return job;
 }
 
 void CpuBackend::run_layers(std::span<const Row> rows, int first, int last) {
+  find_runs(rows);
   Job job = job_for(rows);
   job.first = first;
   job.last = last;

@@ -1,16 +1,19 @@
-// The fast backend of the host: packed float32 weights read once per step for all rows, vector
-// kernels chosen at run time, OpenMP threads.
+// The fast backend of the host: weights packed in the types they are stored in and read once per
+// step for all rows, vector kernels chosen at run time, OpenMP threads.
 #pragma once
 
 #include <vector>
 
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/memory.h"
 
 namespace specbench::engine {
 
 class CpuBackend final : public HostBackend {
  public:
-  CpuBackend(const Model& model, BackendOptions options);
+  /// Packs the weights, and gives mapped ones back to the system. Throws InputError where there is
+  /// not the memory (BackendOptions::memory_limit_bytes).
+  CpuBackend(const Model& model, const BackendOptions& options);
   std::string_view name() const override { return "cpu"; }
 
  protected:
@@ -18,13 +21,17 @@ class CpuBackend final : public HostBackend {
   void run_head(std::span<const Row> rows, float* out) override;
 
  private:
+  PackedLayer pack(const LayerWeights& weights) const;
+  PackedMatrix pack(const std::vector<const Matrix*>& stack) const;
+  void find_runs(std::span<const Row> rows);
   Job job_for(std::span<const Row> rows);
 
   std::vector<PackedLayer> layers_;
   PackedMatrix head_;
   RopeTables rope_;
-  AlignedFloats packed_, query_key_value_, gated_, thread_scratch_;
-  std::size_t thread_scratch_size_;
+  StepFloats sizes_;
+  AlignedFloats packed_, query_key_value_, gated_, split_, thread_scratch_;
+  std::vector<RowRun> runs_;  ///< of the step under way
   Barrier barrier_;
 };
 

@@ -1,6 +1,7 @@
 // Micro benchmarks of the cpu backend on the shape of the embedded model (random weights: the time
 // is the same). Arguments: rows or threads, threads. Counters: bytes of weights and cache read a
-// second, floating-point operations a second.
+// second, floating-point operations a second. For products of every weight type beside the
+// machine's ceilings see suites/matmul_bench.cc; for larger models model_bench.cc.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -102,20 +103,6 @@ void BM_head(benchmark::State& state) {
   count(state, head_weights(), n_rows, false);
 }
 BENCHMARK(BM_head)->ArgsProduct({{1, 5}, {1, 2}})->UseRealTime();
-
-/// The floor of a one-row step: the same number of bytes, read once by as many threads.
-void BM_stream_read(benchmark::State& state) {
-  const int n_threads = static_cast<int>(state.range(0));
-  const std::vector<float> data(static_cast<std::size_t>(layer_weights() + head_weights()), 1.0F);
-  for (auto _ : state) {
-    float total = 0.0F;
-#pragma omp parallel for simd num_threads(n_threads) reduction(+ : total) schedule(static)
-    for (std::size_t i = 0; i < data.size(); ++i) total += data[i];
-    benchmark::DoNotOptimize(total);
-  }
-  count(state, layer_weights() + head_weights(), 0, false);
-}
-BENCHMARK(BM_stream_read)->Arg(1)->Arg(2)->UseRealTime();
 
 std::vector<float> some_logits(std::uint64_t seed) {
   testing::Numbers numbers(seed);

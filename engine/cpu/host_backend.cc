@@ -8,46 +8,11 @@
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/reference_backend.h"
 #include "engine/error.h"
+#include "engine/parallel.h"
 
 namespace specbench::engine {
 
-KvStore::KvStore(int n_lanes, const ModelConfig& config, int capacity)
-    : n_layers_(config.n_layers),
-      n_kv_heads_(config.n_kv_heads),
-      head_dim_(config.head_dim),
-      padded_capacity_((capacity + kBlock - 1) / kBlock * kBlock),
-      keys_(offset(n_lanes, 0, 0)),
-      values_(keys_.size()) {}
-
-void KvStore::write(int lane, int layer, int kv_head, int slot, const float* key,
-                    const float* value) {
-  float* keys = key_blocks(lane, layer, kv_head) + key_index(slot, 0);
-  for (int d = 0; d < head_dim_; ++d) keys[d * kBlock] = key[d];
-  std::copy_n(value, head_dim_,
-              values(lane, layer, kv_head) + static_cast<std::ptrdiff_t>(slot) * head_dim_);
-}
-
-void KvStore::read(int lane, int layer, int slot, std::span<float> key,
-                   std::span<float> value) const {
-  for (int h = 0; h < n_kv_heads_; ++h) {
-    for (int d = 0; d < head_dim_; ++d) {
-      const auto at = static_cast<std::size_t>(h * head_dim_ + d);
-      key[at] = key_blocks(lane, layer, h)[key_index(slot, d)];
-      value[at] = values(lane, layer, h)[static_cast<std::ptrdiff_t>(slot) * head_dim_ + d];
-    }
-  }
-}
-
-void KvStore::poison(int lane, int layer, int begin, int end) {
-  const std::vector<float> nan(static_cast<std::size_t>(head_dim_),
-                               std::numeric_limits<float>::quiet_NaN());
-  for (int h = 0; h < n_kv_heads_; ++h)
-    for (int slot = begin; slot < end; ++slot) write(lane, layer, h, slot, nan.data(), nan.data());
-}
-
-namespace {
-
-BackendOptions checked(const Model& model, BackendOptions options) {
+BackendOptions checked_options(const Model& model, BackendOptions options) {
   const auto need = [](bool is_right, const std::string& sentence) {
     if (!is_right) throw InputError(sentence);
   };
@@ -65,13 +30,11 @@ BackendOptions checked(const Model& model, BackendOptions options) {
   return options;
 }
 
-}  // namespace
-
 HostBackend::HostBackend(const Model& model, BackendOptions options)
     : model_(model),
-      options_(checked(model, options)),
+      options_(checked_options(model, options)),
       lengths_(options_.n_lanes, model.config.n_layers, options_.max_length),
-      store_(options_.n_lanes, model.config, options_.max_length),
+      store_(options_.n_lanes, model.config, options_.max_length, options_.kv_type),
       hidden_(static_cast<std::size_t>(options_.n_slots) *
               static_cast<std::size_t>(model.config.width)) {
   if (!options_.poison) return;
@@ -100,6 +63,12 @@ void HostBackend::forward(std::span<const Row> rows, int first, int last) {
 void HostBackend::logits(std::span<const Row> rows, float* out) {
   if (rows.empty()) return;
   run_head(rows, out);
+  const ModelConfig& c = model_.config;
+  if (c.n_tokens > 0)
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      std::fill(out + row * static_cast<std::size_t>(c.vocab_size) + c.n_tokens,
+                out + (row + 1) * static_cast<std::size_t>(c.vocab_size),
+                -std::numeric_limits<float>::infinity());
   work_.head_rows += static_cast<std::int64_t>(rows.size());
 }
 
@@ -123,19 +92,22 @@ void HostBackend::read_kv(int lane, int layer, int pos, std::span<float> key,
   store_.read(lane, layer, pos, key, value);
 }
 
-RopeTables::RopeTables(const ModelConfig& config, int n_positions)
+RopeTables::RopeTables(const ModelConfig& config, int n_positions, int n_threads)
     : half(config.head_dim / 2),
       cos(static_cast<std::size_t>(n_positions) * static_cast<std::size_t>(half)),
       sin(cos.size()) {
-  for (int pos = 0; pos < n_positions; ++pos) {
+  std::vector<double> frequencies = config.rope_frequencies;
+  for (int i = 0; config.rope_frequencies.empty() && i < half; ++i)
+    frequencies.push_back(std::pow(config.rope_theta, -2.0 * i / config.head_dim));
+  parallel_for(n_positions, n_threads, [&](int pos) {
     for (int i = 0; i < half; ++i) {
-      const double angle = pos * std::pow(config.rope_theta, -2.0 * i / config.head_dim);
+      const double angle = pos * frequencies[static_cast<std::size_t>(i)];
       const auto at = static_cast<std::size_t>(pos) * static_cast<std::size_t>(half) +
                       static_cast<std::size_t>(i);
-      cos[at] = static_cast<float>(std::cos(angle));
-      sin[at] = static_cast<float>(std::sin(angle));
+      cos[at] = static_cast<float>(config.rope_magnitude * std::cos(angle));
+      sin[at] = static_cast<float>(config.rope_magnitude * std::sin(angle));
     }
-  }
+  });
 }
 
 std::unique_ptr<Backend> make_backend(std::string_view name, const Model& model,

@@ -12,40 +12,17 @@
 #include "hwy/foreach_target.h"  // before all others of Highway
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
-#include "engine/cpu/attention-inl.h"
-#include "engine/cpu/multiply-inl.h"
+#include "engine/cpu/attend-inl.h"
+#include "engine/cpu/matmul-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace specbench::engine::HWY_NAMESPACE {
-struct Range {
-  int begin, end;
-};
-Range share_of(int n, int thread, int n_threads) {
-  return {static_cast<int>(static_cast<std::int64_t>(n) * thread / n_threads),
-          static_cast<int>(static_cast<std::int64_t>(n) * (thread + 1) / n_threads)};
-}
 
-// All rows with the blocks of one thread; finish(row, first output, 32 sums) takes them from there.
-template <typename Finish>
-void matmul(const PackedMatrix& w, const PackedRows& x, Range blocks, const Finish& finish) {
-  HWY_ALIGN float sums[kTile * kBlock];
-  int b = blocks.begin;
-  for (; x.n_rows == 1 && b + 2 <= blocks.end; b += 2) {
-    multiply_two_blocks(w.block(b), w.n_in, x.tile(0), sums);
-    finish(0, b, sums);
-    finish(0, b + 1, sums + kBlock);
-  }
-  for (; b < blocks.end; ++b) {
-    for (int t = 0; t < x.n_tiles(); ++t) {
-      const int n = x.tile_rows(t);
-      if (t == 0)  // later tiles find the block in the cache
-        multiply_rows<true>(n, w.block(b), w.n_in, x.tile(t), n, sums);
-      else
-        multiply_rows<false>(n, w.block(b), w.n_in, x.tile(t), n, sums);
-      for (int r = 0; r < n; ++r) finish(t * kTile + r, b, sums + r * kBlock);
-    }
-  }
+ThreadRoom room_of(const Job& job, int thread) {
+  float* const at = job.thread_scratch + static_cast<std::size_t>(thread) * job.scratch.total();
+  const ScratchSizes& n = job.scratch;
+  return {at, at + n.norm, at + n.norm + n.chunk, at + n.norm + n.chunk + n.sums};
 }
 
 // Squares are summed in 16 columns, the columns pairwise: the same order on every target.
@@ -60,6 +37,11 @@ float sum_of_squares(const float* x, int n) {
   return columns[0];
 }
 
+float norm_scale(const float* x, int n, double eps) {
+  const double mean = static_cast<double>(sum_of_squares(x, n)) / n;
+  return static_cast<float>(1.0 / std::sqrt(mean + eps));
+}
+
 // Norm of the rows [rows.begin, rows.end) of the job into packed form.
 void norm_rows(const Job& job, const float* gain, Range rows, const PackedRows& out) {
   const int width = job.config->width;
@@ -67,8 +49,7 @@ void norm_rows(const Job& job, const float* gain, Range rows, const PackedRows& 
     const float* HWY_RESTRICT x =
         job.hidden +
         static_cast<std::ptrdiff_t>(job.rows[static_cast<std::size_t>(row)].slot) * width;
-    const double mean = static_cast<double>(sum_of_squares(x, width)) / width;
-    const auto scale = static_cast<float>(1.0 / std::sqrt(mean + job.config->norm_eps));
+    const float scale = norm_scale(x, width, job.config->norm_eps);
     const int stride = out.tile_rows(row / kTile);
     float* HWY_RESTRICT y = out.tile(row / kTile) + row % kTile;
     if (stride == 1) {
@@ -84,10 +65,9 @@ void norm_rows(const Job& job, const float* gain, Range rows, const PackedRows& 
 // the other's.
 PackedRows norm(const Job& job, const float* gain, int thread, int n_threads) {
   const int n = static_cast<int>(job.rows.size());
-  constexpr int kFewRows = 4;
   PackedRows out{job.packed, n, job.config->width};
   if (n <= kFewRows) {
-    out.data = job.thread_scratch + static_cast<std::size_t>(thread) * job.thread_scratch_size;
+    out.data = room_of(job, thread).norm;
     norm_rows(job, gain, {0, n}, out);
     return out;
   }
@@ -108,38 +88,57 @@ void rope(float* HWY_RESTRICT head, const RopeTables& tables, int pos) {
   }
 }
 
-// Rotates the queries and the key of one (row, key/value head) and writes the cache.
-void enter_cache(const Job& job, int layer, int row, int kv_head) {
-  const ModelConfig& c = *job.config;
-  const Row& r = job.rows[static_cast<std::size_t>(row)];
-  const int group = c.n_heads / c.n_kv_heads;
-  float* all = job.query_key_value + static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride;
-  for (int h = kv_head * group; h < (kv_head + 1) * group; ++h)
-    rope(all + h * c.head_dim, *job.rope, r.pos);
-  float* key = all + (c.n_heads + kv_head) * c.head_dim;
-  rope(key, *job.rope, r.pos);
-  job.store->write(r.lane, layer, kv_head, r.pos, key, key + c.n_kv_heads * c.head_dim);
+// What lies between a query's or key's product and its rotation.
+void finish_head(const ModelConfig& c, const float* bias, const float* gain,
+                 float* HWY_RESTRICT head) {
+  if (bias != nullptr)
+    for (int i = 0; i < c.head_dim; ++i) head[i] += bias[i];
+  if (gain == nullptr) return;
+  const float scale = norm_scale(head, c.head_dim, c.norm_eps);
+  for (int i = 0; i < c.head_dim; ++i) head[i] = head[i] * scale * gain[i];
 }
 
-// The query heads of one (row, key/value head), into the packed input of the output projection.
-void attend(const Job& job, int layer, int row, int kv_head, float* scratch,
-            const PackedRows& out) {
+// Finishes the queries, the key and the value of one (row, key/value head) and writes the cache.
+void enter_cache(const Job& job, int layer, int row, int kv_head) {
   const ModelConfig& c = *job.config;
+  const LayerWeights& w = *job.layers[layer].weights;
   const Row& r = job.rows[static_cast<std::size_t>(row)];
+  const auto part = [&](const std::vector<float>& values, int head) {
+    return values.empty() ? nullptr : values.data() + head * c.head_dim;
+  };
   const int group = c.n_heads / c.n_kv_heads;
-  const float* queries =
+  float* const all =
       job.query_key_value + static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride;
-  const int stride = out.tile_rows(row / kTile);
-  const int n_keys =
-      job.n_visible == nullptr ? r.pos + 1 : job.n_visible(r.pos, job.lengths->at(r.lane, layer));
-  float* head_out = scratch;
-  float* scores = scratch + c.head_dim;
   for (int h = kv_head * group; h < (kv_head + 1) * group; ++h) {
-    attend_head(queries + h * c.head_dim, job.store->key_blocks(r.lane, layer, kv_head),
-                job.store->values(r.lane, layer, kv_head), n_keys, c.head_dim, scores, head_out);
-    float* y =
-        out.tile(row / kTile) + row % kTile + static_cast<std::ptrdiff_t>(h) * c.head_dim * stride;
-    for (int i = 0; i < c.head_dim; ++i) y[static_cast<std::ptrdiff_t>(i) * stride] = head_out[i];
+    finish_head(c, part(w.query_bias, h), part(w.query_norm, 0), all + h * c.head_dim);
+    rope(all + h * c.head_dim, *job.rope, r.pos);
+  }
+  float* const key = all + (c.n_heads + kv_head) * c.head_dim;
+  float* const value = key + c.n_kv_heads * c.head_dim;
+  finish_head(c, part(w.key_bias, kv_head), part(w.key_norm, 0), key);
+  rope(key, *job.rope, r.pos);
+  finish_head(c, part(w.value_bias, kv_head), nullptr, value);
+  job.store->write(r.lane, layer, kv_head, r.pos, key, value);
+}
+
+// Enters all rows and attends with them. A task is done by the thread of its number, so that a lone
+// row attends with the heads its own thread has just entered; several rows, and threads that share
+// spans, see each other's.
+void enter_and_attend(const Job& job, int layer, int thread, int n_threads, const PackedRows& out) {
+  const int n_kv_heads = job.config->n_kv_heads;
+  const int n = static_cast<int>(job.rows.size());
+  for (int t = thread; t < n * n_kv_heads; t += n_threads)
+    enter_cache(job, layer, t / n_kv_heads, t % n_kv_heads);
+  Attention attention(job, layer, room_of(job, thread).attention);
+  const bool is_split = attention.is_split(n_threads);
+  if (n > 1 || is_split) job.barrier->wait(n_threads);
+  if (is_split) {
+    attention.attend_share(thread, n_threads);
+    job.barrier->wait(n_threads);
+    attention.fold_share(thread, n_threads, out);
+  } else {
+    for (int u = thread; u < attention.n_units(); u += n_threads)
+      attention.attend_unit(attention.unit(u), out);
   }
 }
 
@@ -173,27 +172,28 @@ void attention_layer(const Job& job, int layer, int thread, int n_threads) {
   const ModelConfig& c = *job.config;
   const PackedLayer& w = job.layers[layer];
   const int n = static_cast<int>(job.rows.size());
-  const PackedRows normed = norm(job, w.attention_norm, thread, n_threads);
-  matmul(w.query_key_value, normed, share_of(w.query_key_value.n_blocks(), thread, n_threads),
-         [&](int row, int b, const float* sums) {
-           std::copy_n(sums, kBlock,
-                       job.query_key_value +
-                           static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride +
-                           b * kBlock);
-         });
+  const ThreadRoom room = room_of(job, thread);
+  const PackedRows normed = norm(job, w.weights->attention_norm.data(), thread, n_threads);
+  int n_blocks = 0;
+  for (const PackedPart& part : w.query_key_value) n_blocks += part.matrix.n_blocks();
+  Range mine = share_of(n_blocks, thread, n_threads);
+  for (const PackedPart& part : w.query_key_value) {
+    const PackedMatrix& m = part.matrix;
+    matmul(m, normed, {std::max(mine.begin, 0), std::min(mine.end, m.n_blocks())}, room,
+           [&](int row, int b, const float* sums) {
+             // A part may end inside a block, and another thread write what follows.
+             std::copy_n(sums, std::min(kBlock, m.n_out - b * kBlock),
+                         job.query_key_value +
+                             static_cast<std::ptrdiff_t>(row) * job.query_key_value_stride +
+                             part.first + b * kBlock);
+           });
+    mine = {mine.begin - m.n_blocks(), mine.end - m.n_blocks()};
+  }
   job.barrier->wait(n_threads);
-  // A lone row attends with the heads its own thread has just entered; several rows of a sequence
-  // see each other's.
-  const Range tasks = share_of(n * c.n_kv_heads, thread, n_threads);
-  for (int t = tasks.begin; t < tasks.end; ++t)
-    enter_cache(job, layer, t / c.n_kv_heads, t % c.n_kv_heads);
-  if (n > 1) job.barrier->wait(n_threads);
   const PackedRows attended{job.packed, n, c.n_heads * c.head_dim};
-  float* scratch = job.thread_scratch + static_cast<std::size_t>(thread) * job.thread_scratch_size;
-  for (int t = tasks.begin; t < tasks.end; ++t)
-    attend(job, layer, t / c.n_kv_heads, t % c.n_kv_heads, scratch, attended);
+  enter_and_attend(job, layer, thread, n_threads, attended);
   job.barrier->wait(n_threads);
-  matmul(w.attention_out, attended, share_of(w.attention_out.n_blocks(), thread, n_threads),
+  matmul(w.attention_out, attended, share_of(w.attention_out.n_blocks(), thread, n_threads), room,
          [&](int row, int b, const float* sums) { add_to_hidden(job, row, b, sums); });
   job.barrier->wait(n_threads);
 }
@@ -202,9 +202,10 @@ void ffn_layer(const Job& job, int layer, int thread, int n_threads) {
   const ModelConfig& c = *job.config;
   const PackedLayer& w = job.layers[layer];
   const int n = static_cast<int>(job.rows.size());
-  const PackedRows normed = norm(job, w.ffn_norm, thread, n_threads);
+  const ThreadRoom room = room_of(job, thread);
+  const PackedRows normed = norm(job, w.weights->ffn_norm.data(), thread, n_threads);
   const PackedRows gated{job.gated, n, c.ffn_width};
-  matmul(w.gate_up, normed, share_of(w.gate_up.n_blocks(), thread, n_threads),
+  matmul(w.gate_up, normed, share_of(w.gate_up.n_blocks(), thread, n_threads), room,
          [&](int row, int b, const float* sums) {
            const int first = b * kBlock / 2;
            const int stride = gated.tile_rows(row / kTile);
@@ -213,7 +214,7 @@ void ffn_layer(const Job& job, int layer, int thread, int n_threads) {
                gated.tile(row / kTile) + row % kTile + static_cast<std::ptrdiff_t>(first) * stride);
          });
   job.barrier->wait(n_threads);
-  matmul(w.down, gated, share_of(w.down.n_blocks(), thread, n_threads),
+  matmul(w.down, gated, share_of(w.down.n_blocks(), thread, n_threads), room,
          [&](int row, int b, const float* sums) { add_to_hidden(job, row, b, sums); });
   job.barrier->wait(n_threads);
 }
@@ -237,7 +238,7 @@ void run_layers_thread(const Job& job, int thread, int n_threads) {
 void run_head_thread(const Job& job, int thread, int n_threads) {
   const int vocab = job.config->vocab_size;
   const PackedRows normed = norm(job, job.final_norm, thread, n_threads);
-  matmul(*job.head, normed, share_of(job.head->n_blocks(), thread, n_threads),
+  matmul(*job.head, normed, share_of(job.head->n_blocks(), thread, n_threads), room_of(job, thread),
          [&](int row, int b, const float* sums) {
            std::copy_n(sums, std::min(kBlock, vocab - b * kBlock),
                        job.logits + static_cast<std::ptrdiff_t>(row) * vocab + b * kBlock);

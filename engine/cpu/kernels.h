@@ -4,62 +4,42 @@
 // rows, the packing or the number of threads.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/cpu/aligned.h"
 #include "engine/cpu/barrier.h"
 #include "engine/cpu/host_backend.h"
+#include "engine/cpu/packed_matrix.h"
 
 namespace specbench::engine {
 
-inline constexpr int kBlock = 32;  ///< outputs of a weight block
-inline constexpr int kTile =
-    12;  ///< rows multiplied together: 12 x 32 sums fill the registers of AVX-512
+/// Rows multiplied together: 12 x 32 sums fill the registers of AVX-512.
+inline constexpr int kTile = 12;
+/// For up to so many rows each thread norms its own copy.
+inline constexpr int kFewRows = 4;
+/// Inputs of a block that are decoded at once for several tiles of rows: 16 KB, half the first
+/// cache.
+inline constexpr int kChunkInputs = 128;
+/// Cache entries that a row attends to at once; their results are then put together in ascending
+/// order. 256 of 64 floats each, keys and values, take 128 KB.
+inline constexpr int kSpan = 256;
 
-/// float array aligned to 64 bytes and, where it is large, backed by huge pages if the system has
-/// them.
-class AlignedFloats {
- public:
-  AlignedFloats() = default;
-  explicit AlignedFloats(std::size_t n);
-  AlignedFloats(AlignedFloats&&) = default;
-  AlignedFloats& operator=(AlignedFloats&&) = default;
-  AlignedFloats(const AlignedFloats&) = delete;  // the aligned pointer belongs to its own storage
-  AlignedFloats& operator=(const AlignedFloats&) = delete;
-  float* data() { return data_; }
-  const float* data() const { return data_; }
-  std::size_t size() const { return size_; }
+/// Most queries whose spans are shared out among threads.
+inline constexpr int kSplitQueries = 256;
 
- private:
-  std::vector<float> storage_;
-  float* data_ = nullptr;
-  std::size_t size_ = 0;
+/// Part of a stack of matrices over the same inputs: those of one type.
+struct PackedPart {
+  PackedMatrix matrix;
+  int first = 0;  ///< its first output in the stack
 };
-
-/// A weight matrix as the kernels stream it: [block of 32 outputs][input][32], zeros behind the
-/// last output.
-struct PackedMatrix {
-  int n_out = 0;
-  int n_in = 0;
-  AlignedFloats data;
-
-  int n_blocks() const { return (n_out + kBlock - 1) / kBlock; }
-  const float* block(int b) const {
-    return data.data() + static_cast<std::ptrdiff_t>(b) * n_in * kBlock;
-  }
-};
-
-/// Stacks matrices of equal width: outputs in the order given.
-PackedMatrix pack_stacked(std::span<const Matrix* const> parts);
-/// Blocks of 16 gate outputs and the 16 up outputs that belong to them; n_out counts both, padded
-/// to whole blocks.
-PackedMatrix pack_gate_up(const Matrix& gate, const Matrix& up);
 
 struct PackedLayer {
-  PackedMatrix query_key_value, attention_out, gate_up, down;
-  const float* attention_norm = nullptr;  ///< width
-  const float* ffn_norm = nullptr;        ///< width
+  std::vector<PackedPart> query_key_value;
+  PackedMatrix attention_out, gate_up, down;
+  const LayerWeights* weights = nullptr;  ///< norms and biases
 };
 
 /// Activations of n rows as the kernels read them: tiles of kTile rows, inside a tile [input][row].
@@ -76,10 +56,36 @@ struct PackedRows {
   int n_tiles() const { return (n_rows + kTile - 1) / kTile; }
 };
 
+/// Consecutive rows of a step that belong to one lane: they attend together.
+struct RowRun {
+  int first = 0;
+  int n = 0;
+};
+
+/// Floats of private room a thread needs, each a multiple of 16.
+struct ScratchSizes {
+  std::size_t norm = 0;       ///< a few packed rows
+  std::size_t chunk = 0;      ///< kChunkInputs x 32 weights
+  std::size_t sums = 0;       ///< [row][32]
+  std::size_t attention = 0;  ///< see attend-inl.h
+  std::size_t total() const { return norm + chunk + sums + attention; }
+};
+struct ThreadRoom {
+  float* norm;
+  float* chunk;
+  float* sums;
+  float* attention;
+};
+ScratchSizes scratch_sizes(const ModelConfig& config, int n_slots);
+
+/// Most rows of a RowRun.
+int longest_run(const ModelConfig& config);
+
 /// One call of forward or logits, shared by the threads that carry it out.
 struct Job {
   const ModelConfig* config = nullptr;
   std::span<const Row> rows;
+  std::span<const RowRun> runs;
   Barrier* barrier = nullptr;  ///< of the threads that carry it out
   int first = 0, last = 0;     ///< layers
   const PackedLayer* layers = nullptr;
@@ -93,15 +99,13 @@ struct Job {
   float* query_key_value = nullptr;  ///< [row][stride]
   int query_key_value_stride = 0;
   float* gated = nullptr;           ///< room for rows x ffn_width, packed
-  float* thread_scratch = nullptr;  ///< n_threads x thread_scratch_size
-  std::size_t thread_scratch_size = 0;
+  float* split = nullptr;           ///< see StepFloats
+  float* thread_scratch = nullptr;  ///< n_threads x scratch.total()
+  ScratchSizes scratch;
   const PackedMatrix* head = nullptr;
   const float* final_norm = nullptr;
   float* logits = nullptr;  ///< [row][vocab_size]
 };
-
-/// Floats of private room a thread needs for sequences of up to max_length tokens.
-std::size_t thread_scratch_floats(const ModelConfig& config, int max_length);
 
 /// The share of one thread; all n_threads threads call it together (they wait for each other at the
 /// job's barrier).

@@ -1,66 +1,93 @@
-#include <sys/mman.h>
+// Whole matrices: which stored row is which output of which block.
+#include <array>
+#include <vector>
 
-#include <algorithm>
-#include <bit>
-
-#include "engine/cpu/kernels.h"
+#include "engine/cpu/packed_matrix.h"
+#include "engine/parallel.h"
 
 namespace specbench::engine {
 
-AlignedFloats::AlignedFloats(std::size_t n) : size_(n) {
-  constexpr std::size_t kHugePage = std::size_t{2} << 20;
-  const std::size_t alignment = n * sizeof(float) >= kHugePage ? kHugePage : 64;
-  storage_.reserve(n + alignment / sizeof(float));
-  const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
-  const std::size_t skip = ((alignment - address % alignment) % alignment) / sizeof(float);
-  // Advice only: where it is refused, ordinary pages serve. Given before the first touch, or it
-  // comes too late.
-  if (alignment == kHugePage)
-    (void)madvise(reinterpret_cast<void*>(address + skip * sizeof(float)),
-                  n * sizeof(float) / kHugePage * kHugePage, MADV_HUGEPAGE);
-  storage_.resize(n + skip);
-  data_ = storage_.data() + skip;
-}
-
 namespace {
 
-// Writes row `from` of a matrix as output `to` of a packed one.
-void pack_row(const Matrix& w, int from, PackedMatrix& packed, int to) {
-  std::vector<float> row(static_cast<std::size_t>(w.n_cols));
-  w.read_row(from, row.data());
-  float* out = packed.data.data() +
-               static_cast<std::ptrdiff_t>(to / kBlock) * packed.n_in * kBlock + to % kBlock;
-  for (int i = 0; i < w.n_cols; ++i) out[static_cast<std::ptrdiff_t>(i) * kBlock] = row[static_cast<std::size_t>(i)];
+/// Where an output's weights are stored; no matrix: zeros.
+struct Source {
+  const Matrix* matrix = nullptr;
+  int row = 0;
+};
+
+/// One block of float32 from rows of any types.
+void pack_floats(std::span<const Source, kBlock> sources, int n_in, std::byte* out) {
+  const auto width = static_cast<std::size_t>(n_in);
+  std::vector<float> values(kBlock * width);
+  std::array<const std::byte*, kBlock> rows{};
+  for (std::size_t l = 0; l < kBlock; ++l) {
+    if (sources[l].matrix == nullptr) continue;
+    sources[l].matrix->read_row(sources[l].row, values.data() + l * width);
+    rows[l] = reinterpret_cast<const std::byte*>(values.data() + l * width);
+  }
+  pack_block(WeightType::kF32, rows, n_in, out);
 }
 
-PackedMatrix make_packed(int n_out, int n_in) {
-  PackedMatrix packed{n_out, n_in, {}};
-  packed.data = AlignedFloats(static_cast<std::size_t>(packed.n_blocks()) *
-                              static_cast<std::size_t>(n_in) * kBlock);
+/// source_of(output) says what becomes of it.
+template <typename SourceOf>
+PackedMatrix pack(WeightType type, int n_out, int n_in, int n_threads, const SourceOf& source_of) {
+  PackedMatrix packed{type, n_out, n_in, AlignedBytes(packed_bytes(type, n_out, n_in))};
+  parallel_for(packed.n_blocks(), n_threads, [&](int b) {
+    std::array<Source, kBlock> sources;
+    std::array<const std::byte*, kBlock> rows{};
+    bool is_as_stored = true;
+    for (std::size_t l = 0; l < kBlock; ++l) {
+      const Source source = sources[l] = source_of(b * kBlock + static_cast<int>(l));
+      if (source.matrix == nullptr) continue;
+      rows[l] = source.matrix->row(source.row);
+      is_as_stored &= source.matrix->type == type;
+    }
+    std::byte* const out = packed.data.data() + static_cast<std::size_t>(b) * packed.block_bytes();
+    if (is_as_stored)
+      pack_block(type, rows, n_in, out);
+    else
+      pack_floats(sources, n_in, out);
+  });
   return packed;
 }
 
 }  // namespace
 
-PackedMatrix pack_stacked(std::span<const Matrix* const> parts) {
-  int n_out = 0;
-  for (const Matrix* part : parts) n_out += part->n_rows;
-  PackedMatrix packed = make_packed(n_out, parts.front()->n_cols);
-  int to = 0;
-  for (const Matrix* part : parts)
-    for (int from = 0; from < part->n_rows; ++from) pack_row(*part, from, packed, to++);
-  return packed;
+std::size_t packed_bytes(WeightType type, int n_out, int n_in) {
+  const PackedMatrix shape{type, n_out, n_in, {}};
+  return static_cast<std::size_t>(shape.n_blocks()) * shape.block_bytes();
 }
 
-PackedMatrix pack_gate_up(const Matrix& gate, const Matrix& up) {
+PackedMatrix pack_stacked(std::span<const Matrix* const> parts, int n_threads) {
+  int n_out = 0;
+  for (const Matrix* part : parts) n_out += part->n_rows;
+  return pack(parts.front()->type, n_out, parts.front()->n_cols, n_threads, [&](int output) {
+    for (const Matrix* part : parts) {
+      if (output < part->n_rows) return Source{part, output};
+      output -= part->n_rows;
+    }
+    return Source{};
+  });
+}
+
+WeightType gate_up_type(const Matrix& gate, const Matrix& up) {
+  // Files that mix types inside a layer do so for other matrices; F32 is exact, if large.
+  return gate.type == up.type ? gate.type : WeightType::kF32;
+}
+
+int gate_up_outputs(const Matrix& gate) {
   constexpr int kHalf = kBlock / 2;
-  PackedMatrix packed = make_packed((gate.n_rows + kHalf - 1) / kHalf * kBlock, gate.n_cols);
-  for (int from = 0; from < gate.n_rows; ++from) {
-    const int to = from / kHalf * kBlock + from % kHalf;
-    pack_row(gate, from, packed, to);
-    pack_row(up, from, packed, to + kHalf);
-  }
-  return packed;
+  return (gate.n_rows + kHalf - 1) / kHalf * kBlock;
+}
+
+PackedMatrix pack_gate_up(const Matrix& gate, const Matrix& up, int n_threads) {
+  constexpr int kHalf = kBlock / 2;
+  return pack(gate_up_type(gate, up), gate_up_outputs(gate), gate.n_cols, n_threads,
+              [&](int output) {
+                const int row = output / kBlock * kHalf + output % kHalf;
+                if (row >= gate.n_rows) return Source{};
+                return Source{output % kBlock < kHalf ? &gate : &up, row};
+              });
 }
 
 }  // namespace specbench::engine

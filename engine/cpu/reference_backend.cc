@@ -75,7 +75,15 @@ std::vector<float> swiglu_reference(std::span<const float> gate, std::span<const
 }
 
 ReferenceBackend::ReferenceBackend(const Model& model, BackendOptions options)
-    : HostBackend(model, options), rope_(model.config, options_.max_length) {}
+    : HostBackend(model, options), rope_(model.config, options_.max_length, 1) {}
+
+namespace {
+
+void add(std::span<float> x, std::span<const float> bias) {
+  for (std::size_t i = 0; i < bias.size(); ++i) x[i] += bias[i];
+}
+
+}  // namespace
 
 void ReferenceBackend::run_layer(const Row& row, int layer) {
   const ModelConfig& c = model_.config;
@@ -86,13 +94,20 @@ void ReferenceBackend::run_layer(const Row& row, int layer) {
   const auto normed = rmsnorm_reference(x, w.attention_norm, c.norm_eps);
   auto queries = matmul_reference(w.query, normed);
   auto keys = matmul_reference(w.key, normed);
-  const auto values = matmul_reference(w.value, normed);
+  auto values = matmul_reference(w.value, normed);
+  add(queries, w.query_bias);
+  add(keys, w.key_bias);
+  add(values, w.value_bias);
   const auto head_of = [&](auto& rows, int h) {
     return std::span(rows).subspan(static_cast<std::size_t>(h) * dim, dim);
   };
-  for (int h = 0; h < c.n_heads; ++h) rope_reference(head_of(queries, h), rope_, row.pos);
+  const auto turn = [&](std::span<float> head, const std::vector<float>& gain) {
+    if (!gain.empty()) std::ranges::copy(rmsnorm_reference(head, gain, c.norm_eps), head.begin());
+    rope_reference(head, rope_, row.pos);
+  };
+  for (int h = 0; h < c.n_heads; ++h) turn(head_of(queries, h), w.query_norm);
   for (int h = 0; h < c.n_kv_heads; ++h) {
-    rope_reference(head_of(keys, h), rope_, row.pos);
+    turn(head_of(keys, h), w.key_norm);
     store_.write(row.lane, layer, h, row.pos, head_of(keys, h).data(), head_of(values, h).data());
   }
 
