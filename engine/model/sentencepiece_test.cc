@@ -44,6 +44,7 @@ std::vector<TokenId> encode_by_definition(const std::vector<ScoredPiece>& pieces
     symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(best) + 1);
   }
   std::vector<TokenId> ids;
+  ids.reserve(symbols.size());
   for (const std::string& symbol : symbols) ids.push_back(find(symbol)->id);
   return ids;
 }

@@ -1,16 +1,17 @@
 // Text to tokens and back, token for token as Hugging Face's tokenizers does it from tokenizer.json
 // and sentencepiece from its models: byte-level BPE, BPE and unigrams over characters. What comes
 // back of a text t, decode(encode(t)):
-// - byte level: t, less bytes that have no token (SmolLM2 lacks 21, of them six control characters);
+// - byte level: t, less bytes that have no token (SmolLM2 lacks 21, of them six control
+// characters);
 //   its normal form where the file normalizes; with add_prefix_space a space in front of every part
 //   between added tokens that began with none.
 // - otherwise: t, where the file has byte fallback and takes off in front what it put there. U+2581
 //   comes back as a space. A file that puts a space in front where there is none (Metaspace) loses
 //   one that was there; one that puts a space in front of every part leaves it behind added tokens.
 //   Without byte fallback characters that are no token come back as the unknown token.
-// Added tokens that strip take white space beside them along. Decoding differs from Hugging Face's in
-// two ways: bytes that are not UTF-8 stay as they are (there U+FFFD), and an added token at byte level
-// is spelled out (there U+00A1 to U+0143 in it stand for bytes).
+// Added tokens that strip take white space beside them along. Decoding differs from Hugging Face's
+// in two ways: bytes that are not UTF-8 stay as they are (there U+FFFD), and an added token at byte
+// level is spelled out (there U+00A1 to U+0143 in it stand for bytes).
 #pragma once
 
 #include <filesystem>

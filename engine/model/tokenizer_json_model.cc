@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -150,11 +153,43 @@ void read_bpe(const JsonView& model, bool is_byte_level, TokenizerSpec& spec,
   if (flag(model, "ignore_merges", false)) read_whole_pieces(vocabulary, is_byte_level, spec);
 }
 
+/// A score as Hugging Face's reader (Rust's serde_json) has it: all digits as one integer, then
+/// times or by a power of ten, each rounded, so that it may be off by the last bit. Where two ways
+/// to cut a text are equally good, that decides. `value` stands for its shortest spelling, as files
+/// hold it.
+double as_read_by_serde(double value) {
+  std::array<char, 32> spelled{};
+  const auto written = std::to_chars(spelled.data(), spelled.data() + spelled.size(),
+                                     std::abs(value), std::chars_format::scientific);
+  std::uint64_t digits = 0;
+  int power = 0;
+  bool is_behind_point = false;
+  const char* at = spelled.data();
+  for (; at != written.ptr && *at != 'e'; ++at) {
+    if (*at == '.') {
+      is_behind_point = true;
+    } else {
+      digits = digits * 10 + static_cast<std::uint64_t>(*at - '0');
+      power -= is_behind_point ? 1 : 0;
+    }
+  }
+  int exponent = 0;
+  std::from_chars(at + (at[1] == '+' ? 2 : 1), written.ptr, exponent);
+  power += exponent;
+  auto result = static_cast<double>(digits);
+  for (; power < -308; power += 308) result /= 1e308;
+  double scale = 1;
+  const std::string text = "1e" + std::to_string(std::abs(power));
+  std::from_chars(text.data(), text.data() + text.size(), scale);
+  result = power < 0 ? result / scale : result * scale;
+  return std::signbit(value) ? -result : result;
+}
+
 std::pair<std::string, double> read_scored(const JsonView& entry) {
   if (entry.as_array().size() != 2) entry.fail("expected a token and its score");
   const double score = entry.item(1).as_number();
   if (!std::isfinite(score)) entry.item(1).fail("expected a finite score");
-  return {entry.item(0).as_string(), score};
+  return {entry.item(0).as_string(), as_read_by_serde(score)};
 }
 
 void read_unigram(const JsonView& model, TokenizerSpec& spec, Vocabulary& vocabulary) {

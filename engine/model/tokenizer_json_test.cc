@@ -152,7 +152,7 @@ TEST(TokenizerJson, ReadsVocabulariesThatLackBytes) {
   EXPECT_EQ(parse(document).first.unknown, kNoToken);
   document["model"]["unk_token"] = "ab";
   EXPECT_EQ(parse(document).first.unknown, 256);
-  expect_refused(document, {"/model/unk_token", "\"??\"", "is '??'; but model.vocab has no such"});
+  expect_refused(document, {"/model/unk_token", "\"!!\"", "is '!!'; but model.vocab has no such"});
   expect_refused(document,
                  {"/model/byte_fallback", "true", "is true; only false is supported where"});
 }
@@ -209,6 +209,21 @@ TEST(TokenizerJson, ReadsUnigrams) {
   EXPECT_TRUE(spec.metaspace->splits);
   EXPECT_EQ(spec.token_bytes[2], " a");
   EXPECT_EQ(spec.front_bytes[2], "a");
+}
+
+TEST(TokenizerJson, ReadsScoresAsTheOracleDoes) {
+  const auto score = [](const char* spelled) {
+    json document = unigrams();
+    document["model"]["vocab"][1][1] = json::parse(spelled);
+    return parse(document).unigram.scored[1].second;
+  };
+  for (const char* exact :
+       {"0", "-1.5", "-12", "-3.0517578125e-05", "1e300", "-1e-300", "-10.25"}) {
+    EXPECT_EQ(score(exact), std::stod(exact)) << exact;
+  }
+  // Digits that do not fit 53 bits are rounded, and again when they are divided.
+  EXPECT_EQ(score("-0.43561181362301915"), -0.4356118136230191);
+  EXPECT_EQ(score("-12.563669634938593"), -12.563669634938591);
 }
 
 TEST(TokenizerJson, ReadsTheOldSpellingOfNever) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <iomanip>
+#include <set>
 
 #include "engine/model/input_file.h"
 #include "engine/model/tokenizer_test_support.h"
@@ -28,20 +28,25 @@ TEST(Normalizer, KeepsBytesThatAreNoText) {
 }
 
 TEST(Normalizer, AgreesWithTheOracleOnEveryCodePoint) {
+  std::ifstream golden(testing::kGoldenFolder / "normal-forms.txt");
+  std::uint64_t expected = 0;
+  golden >> std::hex >> expected;
+  std::set<char32_t> left_out;  // marks that the oracle does not know
+  for (std::uint32_t point = 0; golden >> std::hex >> point;) left_out.insert(point);
+  EXPECT_EQ(left_out.size(), 108U);
   std::uint64_t value = kFnvOffset;
   for (char32_t block = 0; block < 0x110000; block += 256) {
     std::string text;
     for (char32_t point = block; point < block + 256; ++point) {
-      if (point >= 0xd800 && point < 0xe000) continue;
+      if ((point >= 0xd800 && point < 0xe000) || left_out.contains(point)) continue;
       const std::string c = to_utf8(point);
-      text += "a" + c + "\xcc\xa3\xcc\x81x\xcc\x96" + c + c + "\xe1\x85\xa1\xe1\x86\xa8";
+      text.append("a").append(c).append("\xcc\xa3\xcc\x81x\xcc\x96");
+      text.append(c).append(c).append("\xe1\x85\xa1\xe1\x86\xa8");
     }
     const std::string form = nfc(text);
     value = fnv1a(value, std::as_bytes(std::span(form.data(), form.size())));
   }
-  std::ostringstream shown;
-  shown << std::hex << std::setw(16) << std::setfill('0') << value << '\n';
-  EXPECT_EQ(shown.str(), testing::slurp(testing::kGoldenFolder / "normal-forms.txt"));
+  EXPECT_EQ(value, expected);
 }
 
 TEST(Normalizer, OrdersLongRunsInGoodTime) {

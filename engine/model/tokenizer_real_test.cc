@@ -134,10 +134,10 @@ TEST(RealTokenizer, MistralFromItsScores) {
 }
 
 /// tokenizer.json as Mistral publishes it beside the model of scores: every way to make a piece of
-/// two others is a merge, the best score first, then the longest left part.
+/// two others is a merge, the best score first, then the longest parts.
 std::string as_json(const GgufVocabulary& vocabulary) {
   nlohmann::json vocab = nlohmann::json::object();
-  std::vector<std::tuple<float, std::size_t, nlohmann::json>> merges;
+  std::vector<std::tuple<float, std::size_t, std::size_t, nlohmann::json>> merges;
   for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) vocab[vocabulary.tokens[id]] = id;
   for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
     const std::string& text = vocabulary.tokens[id];
@@ -145,11 +145,11 @@ std::string as_json(const GgufVocabulary& vocabulary) {
       const auto left = vocab.find(text.substr(0, at));
       const auto right = vocab.find(text.substr(at));
       if (left == vocab.end() || right == vocab.end()) continue;
-      merges.emplace_back(-vocabulary.scores[id], text.size() - at,
+      merges.emplace_back(vocabulary.scores[id], at, text.size() - at,
                           nlohmann::json::array({left.key(), right.key()}));
     }
   }
-  std::sort(merges.begin(), merges.end());
+  std::sort(merges.rbegin(), merges.rend());
   nlohmann::json document = nlohmann::json::parse(R"({
       "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"},
           {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}]},
@@ -160,7 +160,7 @@ std::string as_json(const GgufVocabulary& vocabulary) {
       "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true}})");
   document["model"]["vocab"] = std::move(vocab);
   document["model"]["merges"] = nlohmann::json::array();
-  for (auto& merge : merges) document["model"]["merges"].push_back(std::get<2>(merge));
+  for (auto& merge : merges) document["model"]["merges"].push_back(std::get<3>(merge));
   return document.dump();
 }
 

@@ -77,8 +77,7 @@ inline std::vector<std::string> hard_texts() {
           std::string(1, '\0'),
           std::string(1000, ' '),
           std::string(1000, '\n') + "x",
-          "a\xff\xfe"
-          "b",
+          std::string("a\xff\xfe").append("b"),
           "\xc3",
           "\xed\xa0\x80 \xf4\x90\x80\x80",
           "\xe2\x96 \xe2\x96",
