@@ -2,18 +2,14 @@
 
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
-#include "engine/model/input_file.h"
 #include "engine/model/json.h"
 #include "engine/model/mapped_file.h"
 
 namespace specbench::engine {
 
 namespace {
-
-constexpr std::uint64_t kMaxTokenizerConfigBytes = 16 << 20;
 
 /// The id that a template's special_tokens gives to the name of a special token.
 TokenId special_id(const JsonView& processor, const JsonView& name, int vocab_size) {
@@ -54,33 +50,20 @@ void read_processor(const JsonView& processor, int vocab_size, std::vector<Token
     read_processor(parts.item(i), vocab_size, before);
 }
 
-/// The tokenizer classes named after Llama add BOS unless told otherwise.
-bool adds_bos(const JsonView& tokenizer_config) {
-  if (const auto flag = tokenizer_config.find("add_bos_token")) return flag->as_bool();
-  const auto name = tokenizer_config.find("tokenizer_class");
-  return name && name->as_string().starts_with("Llama");
-}
-
 }  // namespace
 
-std::optional<TokenId> read_bos(const std::filesystem::path& directory, const ModelConfig& config) {
-  const auto tokenizer = MappedFile::open(directory / "tokenizer.json");
-  const std::string_view text(reinterpret_cast<const char*>(tokenizer->bytes().data()),
-                              tokenizer->bytes().size());
+std::optional<TokenId> read_bos(const std::filesystem::path& tokenizer_json, int vocab_size) {
+  const auto file = MappedFile::open(tokenizer_json);
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                              file->bytes().size());
   // It stands before the vocabulary, which makes up nearly all of the file.
-  const JsonValue root = parse_json_until(text, tokenizer->name(), "post_processor");
-  if (const auto processor = JsonView(tokenizer->name(), root).find("post_processor")) {
-    std::vector<TokenId> before;
-    read_processor(*processor, config.vocab_size, before);
-    if (before.size() > 1) processor->fail("more than one token before the text is not supported");
-    return before.empty() ? std::nullopt : std::optional(before.front());
-  }
-  const std::filesystem::path options = directory / "tokenizer_config.json";
-  std::error_code error;
-  if (!std::filesystem::exists(options, error)) return config.bos;
-  const std::string name = options.string();
-  const JsonValue told = parse_json(read_text(options, kMaxTokenizerConfigBytes), name);
-  return adds_bos(JsonView(name, told)) ? config.bos : std::nullopt;
+  const JsonValue root = parse_json_until(text, file->name(), "post_processor");
+  const auto processor = JsonView(file->name(), root).find("post_processor");
+  if (!processor) return std::nullopt;
+  std::vector<TokenId> before;
+  read_processor(*processor, vocab_size, before);
+  if (before.size() > 1) processor->fail("more than one token before the text is not supported");
+  return before.empty() ? std::nullopt : std::optional(before.front());
 }
 
 }  // namespace specbench::engine

@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <optional>
 
-#include "engine/model/model.h"
+#include "engine/types.h"
 
 namespace specbench::engine {
 
-/// In this order: the post_processor of tokenizer.json says it (its template's token before the
-/// text, or none); without one, add_bos_token in tokenizer_config.json says whether it is
-/// bos_token_id of config.json; without that file too, it is that token. `config.bos` holds
-/// bos_token_id. Throws InputError where a template adds more than one token, or one behind.
-std::optional<TokenId> read_bos(const std::filesystem::path& directory, const ModelConfig& config);
+/// What the post_processor of a tokenizer.json puts before a text, as in transformers 5: neither
+/// bos_token_id of config.json nor add_bos_token of tokenizer_config.json bears on it. Nothing
+/// where it puts nothing. Throws InputError where it adds more than one token, one behind the text,
+/// or one outside [0, vocab_size).
+std::optional<TokenId> read_bos(const std::filesystem::path& tokenizer_json, int vocab_size);
 
 }  // namespace specbench::engine

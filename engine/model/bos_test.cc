@@ -12,15 +12,10 @@ namespace {
 using testing::ScratchFolder;
 using testing::wrong_error;
 
-/// What a directory with these files puts before a text, where config.json names token 4. -1: none.
-TokenId bos_of(const std::string& tokenizer, const std::string& tokenizer_config = "") {
+/// What this tokenizer.json puts before a text; -1: nothing.
+TokenId bos_of(const std::string& tokenizer) {
   const ScratchFolder folder;
-  folder.write("tokenizer.json", tokenizer);
-  if (!tokenizer_config.empty()) folder.write("tokenizer_config.json", tokenizer_config);
-  ModelConfig config;
-  config.vocab_size = 10;
-  config.bos = 4;
-  return read_bos(folder.path(), config).value_or(-1);
+  return read_bos(folder.write("tokenizer.json", tokenizer), 10).value_or(-1);
 }
 
 std::string with_processor(const std::string& processor) {
@@ -46,18 +41,9 @@ TEST(Bos, IsWhatTheTemplatePutsBeforeTheText) {
             9);
   // As Qwen2 has it: bos_token_id of its config.json goes nowhere.
   EXPECT_EQ(bos_of(with_processor(R"({"type":"ByteLevel","use_regex":false})")), -1);
-  // The processor goes before tokenizer_config.json.
-  EXPECT_EQ(bos_of(with_processor(template_of(kText)), R"({"add_bos_token":true})"), -1);
-}
-
-TEST(Bos, IsLeftToTheTokenizerConfigWithoutAProcessor) {
-  const std::string none = with_processor("null");
-  EXPECT_EQ(bos_of(none, R"({"add_bos_token":true})"), 4);
-  EXPECT_EQ(bos_of(none, R"({"add_bos_token":false,"tokenizer_class":"LlamaTokenizer"})"), -1);
-  EXPECT_EQ(bos_of(none, R"({"tokenizer_class":"LlamaTokenizerFast"})"), 4);
-  EXPECT_EQ(bos_of(none, R"({"tokenizer_class":"GPT2Tokenizer"})"), -1);  // as SmolLM has it
-  EXPECT_EQ(bos_of(none), 4);  // as the embedded model has it
-  EXPECT_EQ(bos_of(R"({"model":{}})"), 4);
+  // As SmolLM has it.
+  EXPECT_EQ(bos_of(with_processor("null")), -1);
+  EXPECT_EQ(bos_of(R"({"model":{}})"), -1);
 }
 
 TEST(Bos, IsFoundWithoutReadingTheVocabulary) {
@@ -91,11 +77,6 @@ TEST(Bos, RefusesWhatIsNotOneTokenBefore) {
   expect("7", "'post_processor' is 7; expected an object");
   EXPECT_EQ(wrong_error([] { bos_of("["); }, "tokenizer.json is not valid JSON"), "");
   EXPECT_EQ(wrong_error([] { bos_of("[]"); }, "the top level is an array"), "");
-  EXPECT_EQ(wrong_error([] { bos_of("{}", "{"); }, "tokenizer_config.json is not valid JSON"), "");
-  EXPECT_EQ(
-      wrong_error([] { bos_of("{}", R"({"add_bos_token":1})"); },
-                  "tokenizer_config.json: field 'add_bos_token' is 1; expected true or false"),
-      "");
 }
 
 }  // namespace

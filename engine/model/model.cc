@@ -67,11 +67,10 @@ bool is_gguf(const std::filesystem::path& path) {
 /// A token that the tokenizer cannot spell is no part of any text the model was trained on.
 void check_bos(const Model& model, const std::filesystem::path& directory) {
   if (!model.config.bos || *model.config.bos < model.tokenizer.size()) return;
-  throw InputError((directory / "config.json").string() + ": field 'bos_token_id' is " +
-                   std::to_string(*model.config.bos) + ", but " +
-                   (directory / "tokenizer.json").string() + " has token ids up to " +
+  throw InputError((directory / "tokenizer.json").string() + ": its post_processor puts token " +
+                   std::to_string(*model.config.bos) + " before every text, but its ids end at " +
                    std::to_string(model.tokenizer.size() - 1) +
-                   "; they belong to different models.");
+                   "; the file is damaged, so fetch the model again.");
 }
 
 /// More than a few do not read memory faster.
@@ -111,7 +110,7 @@ Model load_hugging_face(const std::filesystem::path& directory) {
   // Embeddings are often padded to a round number of rows.
   if (model.tokenizer.size() < model.config.vocab_size)
     model.config.n_tokens = model.tokenizer.size();
-  model.config.bos = read_bos(directory, model.config);
+  model.config.bos = read_bos(directory / "tokenizer.json", model.config.vocab_size);
   check_bos(model, directory);
   StoredWeights stored = read_weights(directory, model.config, n_reading_threads());
   model.weights = std::move(stored.weights);

@@ -73,24 +73,27 @@ TEST(Model, RefusesAnEmptyPromptWithoutBos) {
             "");
 }
 
-// <s> and </s> of the embedded model under other numbers: 4094 and 4095.
+/// The embedded model's tokenizer.json with another post_processor.
+std::string with_processor(const std::string& processor) {
+  std::string text = slurp(kAusten / "tokenizer.json");
+  const std::size_t begin = text.find("\"post_processor\": ") + 18;
+  return text.replace(begin, text.find(",\n\"decoder\"") - begin, processor);
+}
+
+// Whatever bos_token_id of config.json says.
 TEST(Model, PutsBosFirstWhereItsTokenizerDoes) {
   const ScratchFolder folder;
   copy_austen(folder);
-  const std::string tokenizer = slurp(kAusten / "tokenizer.json");
   const auto ids_with = [&](const std::string& processor) {
-    folder.write("tokenizer.json", replaced(tokenizer, "\"post_processor\": null",
-                                            "\"post_processor\": " + processor));
+    folder.write("tokenizer.json", with_processor(processor));
     return load_hugging_face(folder.path()).encode_prompt("Emma had never");
   };
-  const std::string text = R"({"Sequence":{"id":"A","type_id":0}})";
-  EXPECT_EQ(ids_with("null").front(), 4094);
-  EXPECT_EQ(ids_with(R"({"type":"ByteLevel"})"), (std::vector<TokenId>{1800, 338, 578}));
-  EXPECT_EQ(ids_with(R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"e"}},)" +
-                     text + R"(],"special_tokens":{"e":{"ids":[4095]}}})"),
-            (std::vector<TokenId>{4095, 1800, 338, 578}));
-  folder.write("tokenizer_config.json", R"({"tokenizer_class":"GPT2Tokenizer"})");
   EXPECT_EQ(ids_with("null"), (std::vector<TokenId>{1800, 338, 578}));
+  EXPECT_EQ(ids_with(R"({"type":"ByteLevel"})"), (std::vector<TokenId>{1800, 338, 578}));
+  const std::string end_first =
+      R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"e"}},{"Sequence":{"id":"A"}}],
+          "special_tokens":{"e":{"ids":[4095]}}})";
+  EXPECT_EQ(ids_with(end_first), (std::vector<TokenId>{4095, 1800, 338, 578}));
 }
 
 TEST(Model, TakesMoreEndsFromTheGenerationConfig) {
@@ -109,15 +112,16 @@ TEST(Model, KnowsRowsWithoutAToken) {
   EXPECT_EQ(load_hugging_face(kAusten).config.n_tokens, 0);
   const ScratchFolder folder;
   copy_austen(folder);
-  std::string tokenizer = slurp(kAusten / "tokenizer.json");
-  const std::size_t begin = tokenizer.find("\"added_tokens\": [") + 17;
-  tokenizer.erase(begin, tokenizer.find("]", begin) - begin);
-  folder.write("tokenizer.json", tokenizer);
-  EXPECT_EQ(
-      wrong_error([&] { load_hugging_face(folder.path()); }, "field 'bos_token_id' is 4094, but"),
-      "");
-  folder.write("config.json",
-               replaced(slurp(kAusten / "config.json"), "\"bos_token_id\": 4094,", ""));
+  const auto without_added = [](std::string tokenizer) {
+    const std::size_t begin = tokenizer.find("\"added_tokens\": [") + 17;
+    return tokenizer.erase(begin, tokenizer.find("]", begin) - begin);
+  };
+  folder.write("tokenizer.json", without_added(slurp(kAusten / "tokenizer.json")));
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); },
+                        "its post_processor puts token 4094 before every text, but its ids end at "
+                        "4093"),
+            "");
+  folder.write("tokenizer.json", without_added(with_processor("null")));
   const Model model = load_hugging_face(folder.path());
   EXPECT_EQ(model.tokenizer.size(), 4094);
   EXPECT_EQ(model.config.n_tokens, 4094);

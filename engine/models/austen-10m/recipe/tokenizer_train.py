@@ -112,9 +112,16 @@ def tokenizer_json(vocab, merges):
         return {"id": len(vocab) + (text == EOS), "content": text, "single_word": False, "lstrip": False,
                 "rstrip": False, "normalized": False, "special": True}
     byte_level = {"type": "ByteLevel", "trim_offsets": True, "use_regex": True}
+
+    def template(*pieces):
+        return [{"SpecialToken" if piece == BOS else "Sequence": {"id": piece, "type_id": type_id}}
+                for piece, type_id in pieces]
+    bos_first = {"type": "TemplateProcessing", "single": template((BOS, 0), ("A", 0)),
+                 "pair": template((BOS, 0), ("A", 0), (BOS, 1), ("B", 1)),
+                 "special_tokens": {BOS: {"id": BOS, "ids": [len(vocab)], "tokens": [BOS]}}}
     return {"version": "1.0", "truncation": None, "padding": None,
             "added_tokens": [special(BOS), special(EOS)], "normalizer": None,
-            "pre_tokenizer": {**byte_level, "add_prefix_space": False}, "post_processor": None,
+            "pre_tokenizer": {**byte_level, "add_prefix_space": False}, "post_processor": bos_first,
             "decoder": {**byte_level, "add_prefix_space": True},
             "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
                       "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False,
