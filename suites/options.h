@@ -23,8 +23,8 @@ enum ExitCode {
 
 struct Options {
   Command command = Command::kSuite;
-  std::string suite;  ///< "latency", "lossless", "kv", "sweep", "model", "selftest"
-  std::string model;  ///< as engine::load_model takes it; empty: the embedded model
+  std::string suite;             ///< "latency", "lossless", "kv", "sweep", "model", "selftest"
+  std::string model;             ///< as engine::load_model takes it; empty: the embedded model
   std::string dtype = "stored";  ///< weights run as "stored", or converted first (convert.h)
   std::string kv_dtype = "f32";  ///< cache: "f32" or "f16"
   std::string backend = "cpu";
@@ -35,7 +35,7 @@ struct Options {
   engine::SamplingParams sampling;
   std::vector<std::string> stop_texts;  ///< a text ends with the token that completes one
   int batch = 0;                        ///< sequences decoded together; 0: the suite's choice
-  std::string prompts;  ///< JSON lines (prompts.h); empty: the embedded set
+  std::string prompts;                  ///< JSON lines (prompts.h); empty: the embedded set
   int max_prompts = 0;  ///< latency, model: prompts taken of the set; 0: the suite's choice
   std::string prompt;   ///< generate only
   int max_tokens = 0;   ///< 0: the suite's choice

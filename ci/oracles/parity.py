@@ -2,6 +2,7 @@
 """Holds specbench's probabilities of real text, its tokens and its greedy text against another engine on the same weights.
 
   pip install torch transformers        # --peer transformers: float32 on the CPU, weights of PEER_MODEL (a directory, or a GGUF file)
+  pip install tokenizers                # --peer numpy: float64, from the formulas (numpy_llama.py); PEER_MODEL is a directory
   pip install llama-cpp-python          # --peer llama.cpp: PEER_MODEL is a GGUF file; its cache is float32 unless --peer-kv f16
   python3 parity.py --specbench build/release/bin/specbench --model MODEL --peer transformers --peer-model PEER_MODEL
 
@@ -19,6 +20,7 @@ import sys
 import tempfile
 
 import numpy as np
+from numpy_llama import NumpyLlama
 
 TOP = 5
 
@@ -51,8 +53,8 @@ class Transformers:
         if path.is_file():
             where = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(**where)
-        self.model = transformers.AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32, attn_implementation="eager")
-        self.model.eval()
+        self.model = transformers.AutoModelForCausalLM.from_pretrained(**where, attn_implementation="eager")
+        self.model.float().eval()  # exact, whatever they are stored in
         self.name = f"transformers {transformers.__version__}"
 
     def encode(self, text):
@@ -65,17 +67,13 @@ class Transformers:
             return self.torch.log_softmax(logits, -1).numpy()
 
     def greedy(self, ids, n):
-        """n ids, and at each the difference of ln p between the two likeliest."""
-        out, gaps, past = [], [], None
-        feed = ids
+        """n ids, and at each the difference of ln p between the two likeliest. Without a cache: the plainest way there is."""
+        out, gaps = [], []
         with self.torch.no_grad():
             for _ in range(n):
-                result = self.model(self.torch.tensor([feed]), past_key_values=past, use_cache=True)
-                past = result.past_key_values
-                two = self.torch.topk(result.logits[0, -1], 2)
+                two = self.torch.topk(self.model(self.torch.tensor([ids + out]), use_cache=False).logits[0, -1], 2)
                 out.append(int(two.indices[0]))
                 gaps.append(float(two.values[0] - two.values[1]))
-                feed = [out[-1]]
         return out, gaps
 
 
@@ -179,7 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--specbench", required=True)
     parser.add_argument("--model", required=True)
-    parser.add_argument("--peer", choices=["transformers", "llama.cpp"], required=True)
+    parser.add_argument("--peer", choices=["transformers", "numpy", "llama.cpp"], required=True)
     parser.add_argument("--peer-model", required=True)
     parser.add_argument("--peer-kv", choices=["f32", "f16"], default="f32")
     parser.add_argument("--peer-context", type=int, default=2048)
@@ -195,7 +193,8 @@ def main():
     parser.add_argument("--greedy-tokens", type=int, default=64)
     parser.add_argument("--tolerance", type=float, default=math.inf, help="largest |difference| of ln p that passes")
     args = parser.parse_args()
-    peer = (Transformers if args.peer == "transformers" else LlamaCpp)(args)
+    makers = {"transformers": Transformers, "llama.cpp": LlamaCpp, "numpy": lambda a: NumpyLlama(a.peer_model)}
+    peer = makers[args.peer](args)
     worst = compare_scores(args, peer)
     compare_greedy(args, peer)
     sys.exit(worst > args.tolerance)

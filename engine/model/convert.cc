@@ -1,5 +1,7 @@
 #include "engine/model/convert.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,7 +11,6 @@
 
 #include "engine/error.h"
 #include "engine/model/filled_matrix.h"
-#include "engine/model/input_file.h"
 #include "engine/model/narrow.h"
 
 namespace specbench::engine {
@@ -124,8 +125,7 @@ void for_each_matrix(Weights& weights,
 
 std::uint64_t hash_after(std::uint64_t hash, const char* type) {
   const std::string done = std::string("specbench convert 1 ") + type;
-  hash = fnv1a(kFnvOffset, std::as_bytes(std::span(&hash, 1)));
-  return fnv1a(hash, std::as_bytes(std::span(done.data(), done.size())));
+  return XXH3_64bits_withSeed(done.data(), done.size(), hash);
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 #include "engine/model/synthetic.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/model/byte_alphabet.h"
 #include "engine/model/filled_matrix.h"
-#include "engine/model/input_file.h"
 #include "engine/model/synthetic_rows.h"
 #include "engine/model/synthetic_source.h"
 #include "engine/model/tokenizer_gguf.h"
@@ -104,8 +104,7 @@ Model make_synthetic(std::string_view source) {
   model.weights = make_weights(model.config, spec);
   model.tokenizer = make_tokenizer(model.config.vocab_size, model.name);
   const std::string bytes_of = "specbench synthetic 1 " + model.name;
-  model.weights_hash =
-      fnv1a(kFnvOffset, std::as_bytes(std::span(bytes_of.data(), bytes_of.size())));
+  model.weights_hash = XXH3_64bits(bytes_of.data(), bytes_of.size());
   model.weights_dtype = weight_type_name(spec.type);
   return model;
 }
