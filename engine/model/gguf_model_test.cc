@@ -169,6 +169,9 @@ TEST(GgufModel, RefusesWhatDoesNotFitTogether) {
   parts = tiny_gguf("qwen2");
   parts.drop_tensor("blk.1.attn_k.bias");
   expect(parts, "tensor 'blk.1.attn_k.bias' is missing");
+  parts = tiny_gguf("qwen2");
+  parts.drop_tensor("blk.0.attn_q.bias");
+  expect(parts, "tensor 'blk.0.attn_q.bias' is missing");
   parts = tiny_gguf();
   parts.tensors.push_back({"rope_freqs.weight", {2}, 0, raw(std::vector<float>{1, 2})});
   EXPECT_EQ(load(folder, parts).config.rope_frequencies.size(), 2U);

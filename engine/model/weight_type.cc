@@ -19,10 +19,10 @@ struct TypeInfo {
 };
 
 constexpr TypeInfo kTypes[] = {
-    {WeightType::kF32, "F32", {1, 4}},        {WeightType::kF16, "F16", {1, 2}},
-    {WeightType::kBF16, "BF16", {1, 2}},      {WeightType::kQ8_0, "Q8_0", {32, 34}},
-    {WeightType::kQ4_0, "Q4_0", {32, 18}},    {WeightType::kQ4_1, "Q4_1", {32, 20}},
-    {WeightType::kQ4_K, "Q4_K", {256, 144}},  {WeightType::kQ5_K, "Q5_K", {256, 176}},
+    {WeightType::kF32, "F32", {1, 4}},       {WeightType::kF16, "F16", {1, 2}},
+    {WeightType::kBF16, "BF16", {1, 2}},     {WeightType::kQ8_0, "Q8_0", {32, 34}},
+    {WeightType::kQ4_0, "Q4_0", {32, 18}},   {WeightType::kQ4_1, "Q4_1", {32, 20}},
+    {WeightType::kQ4_K, "Q4_K", {256, 144}}, {WeightType::kQ5_K, "Q5_K", {256, 176}},
     {WeightType::kQ6_K, "Q6_K", {256, 210}},
 };
 
@@ -117,7 +117,8 @@ void block_q6_k(const std::uint8_t* b, float* out) {
       for (std::size_t i = 0; i < 32; ++i) {
         const int four = (low[row % 2 * 32 + i] >> (row < 2 ? 0 : 4)) & 15;
         const int two = (high[i] >> (2 * row)) & 3;
-        const float scale = d * static_cast<float>(static_cast<std::int8_t>(scales[row * 2 + i / 16]));
+        const float scale =
+            d * static_cast<float>(static_cast<std::int8_t>(scales[row * 2 + i / 16]));
         out[part * 128 + row * 32 + i] = scale * static_cast<float>((four | (two << 4)) - 32);
       }
     }

@@ -29,7 +29,8 @@ std::size_t row_bytes(WeightType type, int n_cols);
 
 /// The n values (whole blocks) that `row` stands for. Every product of scales and integers is exact
 /// in float32 and a minimum is added with one rounding, so that any order of evaluation, with or
-/// without fused operations, gives these bits. A scale that is not finite gives values that are not.
+/// without fused operations, gives these bits. A scale that is not finite gives values that are
+/// not.
 void dequantize(WeightType type, const std::byte* row, std::size_t n, float* out);
 
 }  // namespace specbench::engine
