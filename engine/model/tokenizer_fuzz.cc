@@ -47,12 +47,12 @@ Tokenizer tiny(const std::string& model, std::string (*byte)(std::uint8_t), int 
 }
 
 void encode(std::string_view text) {
-  static const Tokenizer sentencepiece = tiny("llama", specbench::engine::byte_token, 6);
-  static const Tokenizer byte_level = tiny("gpt2", specbench::engine::byte_symbol, 1);
+  static const Tokenizer kSentencePiece = tiny("llama", specbench::engine::byte_token, 6);
+  static const Tokenizer kByteLevel = tiny("gpt2", specbench::engine::byte_symbol, 1);
   // Normal form C makes a text three times as long at most.
-  const std::string back = byte_level.decode(byte_level.encode(text));
+  const std::string back = kByteLevel.decode(kByteLevel.encode(text));
   if (back.size() > 3 * text.size()) __builtin_trap();
-  sentencepiece.decode(sentencepiece.encode(text));
+  kSentencePiece.decode(kSentencePiece.encode(text));
 }
 
 void parse(std::string_view json) {
@@ -64,6 +64,7 @@ void parse(std::string_view json) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that libFuzzer calls
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
