@@ -89,6 +89,7 @@ int longest_sequence(const Context& context, int max_tokens) {
 void set_kv_and_memory(const Context& context, engine::BackendOptions& options) {
   options.kv_type = context.options.kv_dtype == "f16" ? engine::KvType::kF16 : engine::KvType::kF32;
   options.memory_limit_bytes = context.memory_limit_bytes;
+  options.pool = context.pool;
 }
 
 std::unique_ptr<engine::Backend> open_backend(const Context& context, int batch, int max_length,

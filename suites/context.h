@@ -29,6 +29,8 @@ struct Context {
   std::vector<Prompt> prompts{};
   const std::atomic<bool>* stop = nullptr;  ///< set by Ctrl-C
   Progress* progress = nullptr;
+  /// Backends of this model share its weights: a suite has several at a time.
+  std::shared_ptr<engine::WeightPool> pool = std::make_shared<engine::WeightPool>(*shared_model);
   std::size_t memory_limit_bytes = 0;  ///< what a backend may take; 0: not known
 };
 

@@ -9,38 +9,16 @@ namespace specbench::engine {
 
 CpuBackend::CpuBackend(const Model& model, const BackendOptions& options)
     : HostBackend(model, fitting_options(model, options)),
+      weights_(options_.pool && options_.pool->is_of(model)
+                   ? options_.pool->packed(options_.n_threads)
+                   : std::make_shared<const PackedWeights>(model, options_.n_threads)),
       rope_(model.config, options_.max_length, options_.n_threads),
       sizes_(step_floats(model, options_)),
       packed_(sizes_.packed),
       query_key_value_(sizes_.query_key_value),
       gated_(sizes_.gated),
       split_(sizes_.split),
-      thread_scratch_(sizes_.thread_scratch) {
-  for (const LayerWeights& weights : model.weights.layers) layers_.push_back(pack(weights));
-  head_ = pack({model.config.tied_head ? &model.weights.embedding : &model.weights.head});
-}
-
-PackedMatrix CpuBackend::pack(const std::vector<const Matrix*>& stack) const {
-  PackedMatrix packed = pack_stacked(stack, options_.n_threads);
-  for (const Matrix* part : stack) release_pages(*part);
-  return packed;
-}
-
-PackedLayer CpuBackend::pack(const LayerWeights& weights) const {
-  PackedLayer layer;
-  layer.weights = &weights;
-  int first = 0;
-  for (const auto& stack : query_key_value_stacks(weights)) {
-    layer.query_key_value.push_back({pack(stack), first});
-    first += layer.query_key_value.back().matrix.n_out;
-  }
-  layer.attention_out = pack({&weights.attention_out});
-  layer.gate_up = pack_gate_up(weights.gate, weights.up, options_.n_threads);
-  release_pages(weights.gate);
-  release_pages(weights.up);
-  layer.down = pack({&weights.down});
-  return layer;
-}
+      thread_scratch_(sizes_.thread_scratch) {}
 
 void CpuBackend::find_runs(std::span<const Row> rows) {
   // A planted n_visible may show neighbours different parts of the cache.
@@ -63,7 +41,7 @@ Job CpuBackend::job_for(std::span<const Row> rows) {
   job.rows = rows;
   job.runs = runs_;
   job.barrier = &barrier_;
-  job.layers = layers_.data();
+  job.layers = weights_->layers.data();
   job.embedding = &model_.weights.embedding;
   job.rope = &rope_;
   job.store = &store_;
@@ -77,7 +55,7 @@ Job CpuBackend::job_for(std::span<const Row> rows) {
   job.split = split_.data();
   job.thread_scratch = thread_scratch_.data();
   job.scratch = scratch_sizes(model_.config, options_.n_slots);
-  job.head = &head_;
+  job.head = &weights_->head;
   job.final_norm = model_.weights.final_norm.data();
   return job;
 }

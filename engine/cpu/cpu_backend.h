@@ -2,17 +2,19 @@
 // step for all rows, vector kernels chosen at run time, OpenMP threads.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/memory.h"
+#include "engine/cpu/packed_weights.h"
 
 namespace specbench::engine {
 
 class CpuBackend final : public HostBackend {
  public:
-  /// Packs the weights, and gives mapped ones back to the system. Throws InputError where there is
-  /// not the memory (BackendOptions::memory_limit_bytes).
+  /// Packs the weights where no pool has them, and gives mapped ones back to the system. Throws
+  /// InputError where there is not the memory (BackendOptions::memory_limit_bytes).
   CpuBackend(const Model& model, const BackendOptions& options);
   std::string_view name() const override { return "cpu"; }
 
@@ -21,13 +23,10 @@ class CpuBackend final : public HostBackend {
   void run_head(std::span<const Row> rows, float* out) override;
 
  private:
-  PackedLayer pack(const LayerWeights& weights) const;
-  PackedMatrix pack(const std::vector<const Matrix*>& stack) const;
   void find_runs(std::span<const Row> rows);
   Job job_for(std::span<const Row> rows);
 
-  std::vector<PackedLayer> layers_;
-  PackedMatrix head_;
+  std::shared_ptr<const PackedWeights> weights_;
   RopeTables rope_;
   StepFloats sizes_;
   AlignedFloats packed_, query_key_value_, gated_, split_, thread_scratch_;
