@@ -197,7 +197,7 @@ def main():
     peer = makers[args.peer](args)
     worst = compare_scores(args, peer)
     compare_greedy(args, peer)
-    sys.exit(worst > args.tolerance)
+    sys.exit(1 if worst > args.tolerance else 0)
 
 
 if __name__ == "__main__":
