@@ -254,7 +254,7 @@ TEST(GgufConfig, RefusesWrongYarnAndFactors) {
   };
   const std::string name = "rope_freqs.weight";
   expect({name, {3}, 0, std::string(12, 'x')}, "is stored as F32 in 1 dimensions; expected F32");
-  expect({name, {2, 1}, 0, std::string(8, 'x')}, "is stored as F32 in 2 dimensions");
+  expect({name, {1, 2}, 0, std::string(8, 'x')}, "is stored as F32 in 2 dimensions");
   expect({name, {2}, 1, std::string(4, 'x')}, "is stored as F16 in 1 dimensions");
   expect({name, {2}, 0, raw(std::vector<float>{1, 0})}, "holds 0.000000 at index 1; expected");
   expect({name, {2}, 0, raw(std::vector<float>{std::nanf(""), 1})}, "holds nan at index 0");
