@@ -34,7 +34,7 @@ TEST(Normalizer, AgreesWithTheOracleOnEveryCodePoint) {
   std::set<char32_t> left_out;  // marks that the oracle does not know
   for (std::uint32_t point = 0; golden >> std::hex >> point;) left_out.insert(point);
   EXPECT_EQ(left_out.size(), 108U);
-  std::uint64_t value = kFnvOffset;
+  std::uint64_t value = 14695981039346656037ULL;  // FNV-1a, as the oracle's script
   for (char32_t block = 0; block < 0x110000; block += 256) {
     std::string text;
     for (char32_t point = block; point < block + 256; ++point) {
@@ -44,7 +44,8 @@ TEST(Normalizer, AgreesWithTheOracleOnEveryCodePoint) {
       text.append(c).append(c).append("\xe1\x85\xa1\xe1\x86\xa8");
     }
     const std::string form = nfc(text);
-    value = fnv1a(value, std::as_bytes(std::span(form.data(), form.size())));
+    for (const char c : form)
+      value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   }
   EXPECT_EQ(value, expected);
 }
