@@ -34,6 +34,7 @@
 #include "suites/latency.h"
 #include "suites/lossless.h"
 #include "suites/processes.h"
+#include "suites/read_record.h"
 #include "suites/report.h"
 #include "suites/selftest.h"
 #include "suites/sequential.h"
