@@ -111,7 +111,7 @@ TEST(GateValidity, AnInstrumentThatCannotBeTrustedIsVoid) {
   });
 }
 
-// Half a percent between equal arms cannot turn a verdict about two.
+// Under a percent between equal arms cannot turn a verdict about two.
 TEST(GateValidity, ABiasTooSmallToMatterIsNoObstacle) {
   Sides sides;
   sides.baseline.tables = {testing::process_table({.bias = 0.008})};

@@ -102,8 +102,9 @@ struct Series {
   double marked_share() const;
 };
 
-// True if more than `limit` of the measured samples are marked: the run says nothing then. A fifth
-// of the samples moves a median by no more than its own interval.
+// True if more than `limit` of the measured samples are marked: the run says nothing then. With a
+// fifth of its samples disturbed a median still lies between the quantiles .375 and .625 of the
+// rest.
 bool is_void_by_marks(const Series& series, double limit = 0.20);
 
 struct Progress {

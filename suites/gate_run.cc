@@ -11,6 +11,7 @@
 #include "harness/environment.h"
 #include "results/record_file.h"
 #include "suites/process_values.h"
+#include "suites/read_record.h"
 
 namespace specbench::suites {
 
@@ -35,17 +36,9 @@ std::string identity_of(const Options& options, std::int64_t lossless_samples) {
   return text + '\n';
 }
 
-results::Record read(const std::string& path) {
-  try {
-    return results::read_record(path);
-  } catch (const std::invalid_argument& error) {
-    throw engine::InputError(std::string(error.what()) + ".");
-  }
-}
-
 void place(const std::string& path, std::optional<results::Record>& timed,
            std::optional<results::Record>& lossless) {
-  results::Record record = read(path);
+  results::Record record = read_record(path);
   std::optional<results::Record>& slot = record.suite == "lossless" ? lossless : timed;
   if (slot)
     throw engine::InputError(path + " is a second record of one kind on this side (suite " +
@@ -75,12 +68,6 @@ GateRecords read_gate_records(const Options& options) {
     place(path, records.baseline, records.baseline_lossless);
   for (const std::string& path : options.candidate)
     place(path, records.candidate, records.candidate_lossless);
-  return records;
-}
-
-std::vector<results::Record> read_records(const std::vector<std::string>& paths) {
-  std::vector<results::Record> records;
-  for (const std::string& path : paths) records.push_back(read(path));
   return records;
 }
 

@@ -26,9 +26,6 @@ struct GateRecords {
 /// engine::InputError for files that are no record, and for two of a kind on one side.
 GateRecords read_gate_records(const Options& options);
 
-/// The records of these files, in order. Throws engine::InputError as above.
-std::vector<results::Record> read_records(const std::vector<std::string>& paths);
-
 class GateRun {
  public:
   /// lossless_samples 0: laws are not looked at. are_counters_exact: a pair whose counters differ

@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "results/record_file.h"
 #include "suites/process_values.h"
+#include "suites/read_record.h"
 
 namespace specbench::suites {
 namespace {

@@ -36,6 +36,7 @@
 #include "suites/lossless.h"
 #include "suites/model.h"
 #include "suites/processes.h"
+#include "suites/read_record.h"
 #include "suites/report.h"
 #include "suites/selftest.h"
 #include "suites/sequential.h"

@@ -10,22 +10,14 @@
 #include "results/export_benchmark.h"
 #include "results/export_junit.h"
 #include "results/export_markdown.h"
-#include "results/record_file.h"
 #include "results/record_json.h"
 #include "results/report.h"
 #include "suites/context.h"
+#include "suites/read_record.h"
 
 namespace specbench::suites {
 
 namespace {
-
-results::Record read(const std::string& path) {
-  try {
-    return results::read_record(path);
-  } catch (const std::invalid_argument& error) {
-    throw engine::InputError(std::string(error.what()) + ".");
-  }
-}
 
 std::string read_asset(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -38,8 +30,7 @@ std::string read_asset(const std::filesystem::path& path) {
 }  // namespace
 
 std::string run_report(const Options& options) {
-  std::vector<results::Record> records;
-  for (const std::string& path : options.records) records.push_back(read(path));
+  std::vector<results::Record> records = read_records(options.records);
   try {
     if (options.to == "baseline") return results::to_json(results::to_baseline(records));
     if (options.to == "markdown") return results::to_markdown(records.front());
