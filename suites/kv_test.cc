@@ -49,8 +49,8 @@ TEST(KvSlow, EveryPlaceOfEosIsMet) {
 TEST(KvSlow, CasesThatWereNotMetAreNoPass) {
   Bench bench(embedded_options("kv"));
   engine::Matrix& embedding = bench.context.shared_model->weights.embedding;
-  const auto n_values = static_cast<std::size_t>(embedding.n_rows) *
-                        static_cast<std::size_t>(embedding.n_cols);
+  const auto n_values =
+      static_cast<std::size_t>(embedding.n_rows) * static_cast<std::size_t>(embedding.n_cols);
   embedding = engine::make_matrix(embedding.n_rows, embedding.n_cols,
                                   std::vector<float>(n_values));  // logits of 0: id 0 for ever
   const results::Record record = kv(bench);

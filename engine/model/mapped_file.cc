@@ -16,8 +16,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& 
   mapped->name_ = file.name();
   mapped->size_ = static_cast<std::size_t>(file.size());
   if (mapped->size_ == 0) return mapped;
-  void* const data =
-      ::mmap(nullptr, mapped->size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
+  void* const data = ::mmap(nullptr, mapped->size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   if (data == MAP_FAILED)
     throw InputError(file.name() + " cannot be mapped (" + std::to_string(file.size()) +
                      " bytes): " + std::generic_category().message(errno) + ".");

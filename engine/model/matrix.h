@@ -25,7 +25,8 @@ struct Matrix {
   std::size_t row_bytes() const { return engine::row_bytes(type, n_cols); }
   std::size_t n_bytes() const { return static_cast<std::size_t>(n_rows) * row_bytes(); }
   const std::byte* row(int r) const {
-    const auto place = static_cast<std::size_t>(row_order ? (*row_order)[static_cast<std::size_t>(r)] : r);
+    const auto place =
+        static_cast<std::size_t>(row_order ? (*row_order)[static_cast<std::size_t>(r)] : r);
     return data.get() + place * row_bytes();
   }
   /// The n_cols values of a row.

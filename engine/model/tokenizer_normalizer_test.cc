@@ -44,8 +44,7 @@ TEST(Normalizer, AgreesWithTheOracleOnEveryCodePoint) {
       text.append(c).append(c).append("\xe1\x85\xa1\xe1\x86\xa8");
     }
     const std::string form = nfc(text);
-    for (const char c : form)
-      value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    for (const char c : form) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   }
   EXPECT_EQ(value, expected);
 }
