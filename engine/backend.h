@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,23 +34,7 @@ struct Work {
 /// How keys and values are kept: as computed, or rounded to the nearest float16.
 enum class KvType { kF32, kF16 };
 
-struct PackedWeights;  // engine/cpu/packed_weights.h
-
-/// The weights of one model as the cpu backend reads them: packed when the first backend asks, and
-/// read by all that hold the pool. Any thread may ask.
-class WeightPool {
- public:
-  /// The model must outlive the pool and what came from it.
-  explicit WeightPool(const Model& model) : model_(model) {}
-  std::shared_ptr<const PackedWeights> packed(int n_threads);
-  /// Whether a model has the weights of this pool: the same bytes, not equal ones.
-  bool is_of(const Model& model) const;
-
- private:
-  const Model& model_;
-  std::mutex mutex_;
-  std::shared_ptr<const PackedWeights> packed_;
-};
+class WeightPool;  // engine/weight_pool.h
 
 struct BackendOptions {
   int n_lanes = 1;
@@ -61,7 +44,7 @@ struct BackendOptions {
   bool poison = false;  ///< fill dead cache slots with NaN, so that reading one shows
   KvType kv_type = KvType::kF32;
   std::size_t memory_limit_bytes = 0;  ///< what the machine can give; 0: unknown, not checked
-  std::shared_ptr<WeightPool> pool{};  ///< of the model; null or of another: weights of its own
+  std::shared_ptr<WeightPool> pool{};  ///< shared with other backends; null: weights of its own
   /// Cache entries a row at `pos` attends to, of `n_held`; a seam for planted faults. Null: those
   /// up to and including itself.
   int (*n_visible)(int pos, int n_held) = nullptr;

@@ -1,32 +1,17 @@
 #include "harness/environment.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <map>
+
+#include "harness/file_tree_test_support.h"
 
 namespace specbench::harness {
 namespace {
 
 namespace fs = std::filesystem;
 
-class EnvironmentTree : public testing::Test {
- protected:
-  void SetUp() override {
-    root_ =
-        fs::temp_directory_path() / ("specbench_environment_" + std::to_string(getpid()) + "_" +
-                                     testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void write(const fs::path& path, const std::string& text) const {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  fs::path root_;
-};
+class EnvironmentTree : public testing::FileTree {};
 
 TEST_F(EnvironmentTree, WhatCannotBeReadIsAbsent) {
   const Environment e = capture_environment(root_);

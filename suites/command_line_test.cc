@@ -254,7 +254,7 @@ TEST_F(CommandLine, AModelCutShortWhileInUseEndsInOneSentence) {
   const Outcome outcome =
       run("generate --model cut --backend reference --prompt x --temperature 0 --max-tokens 1000 "
           "--quiet & for i in $(seq 3000); do grep -q model.safetensors /proc/$!/maps && break; "
-          "sleep 0.01; done; : >'" +
+          "sleep 0.01; done; grep -q model.safetensors /proc/$!/maps || exit 97; : >'" +
           weights + "'; wait $!");
   EXPECT_EQ(outcome.exit_code, kUsage) << outcome.err;
   EXPECT_EQ(outcome.out, "");

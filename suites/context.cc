@@ -11,6 +11,7 @@
 #include "engine/error.h"
 #include "engine/model/convert.h"
 #include "harness/environment.h"
+#include "harness/free_memory.h"
 #include "harness/nvml.h"
 #include "suites/info.h"
 
@@ -32,6 +33,11 @@ fs::path data_directory() {
 
 namespace {
 
+/// What can be taken at this moment. 0: not known.
+std::size_t memory_limit() {
+  return static_cast<std::size_t>(harness::free_memory_bytes().value_or(0));
+}
+
 /// As --dtype spells it; absent: as stored.
 std::optional<engine::WeightType> weight_type_of(const std::string& dtype) {
   if (dtype == "f32") return engine::WeightType::kF32;
@@ -43,16 +49,11 @@ std::optional<engine::WeightType> weight_type_of(const std::string& dtype) {
 
 engine::Model open_model(const Options& options) {
   engine::Model model = engine::load_model(
-      options.model.empty() ? (data_directory() / "models" / "austen-10m").string()
-                            : options.model);
-  if (const auto type = weight_type_of(options.dtype)) engine::convert(model, *type);
+      options.model.empty() ? (data_directory() / "models" / "austen-10m").string() : options.model,
+      memory_limit());
+  if (const auto type = weight_type_of(options.dtype))
+    engine::convert(model, *type, memory_limit());
   return model;
-}
-
-/// What the system can still give, within the limit of the control group. 0: not known.
-std::size_t available_memory(const harness::Environment& machine) {
-  const std::int64_t free = machine.memory_available_bytes.value_or(0);
-  return static_cast<std::size_t>(std::min(free, machine.cgroup_memory_bytes.value_or(free)));
 }
 
 }  // namespace
@@ -63,7 +64,6 @@ Context open_context(const Options& options, const std::atomic<bool>& stop, Prog
   context.stop = &stop;
   context.progress = &progress;
   const harness::Environment machine = harness::capture_environment();
-  context.memory_limit_bytes = available_memory(machine);
   if (context.options.threads == 0) context.options.threads = machine.n_cores_usable();
   if (context.options.draft_layers == 0)
     context.options.draft_layers = std::max(1, context.model.config.n_layers / 4);
@@ -88,7 +88,7 @@ int longest_sequence(const Context& context, int max_tokens) {
 
 void set_kv_and_memory(const Context& context, engine::BackendOptions& options) {
   options.kv_type = context.options.kv_dtype == "f16" ? engine::KvType::kF16 : engine::KvType::kF32;
-  options.memory_limit_bytes = context.memory_limit_bytes;
+  options.memory_limit_bytes = memory_limit();
   options.pool = context.pool;
 }
 

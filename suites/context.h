@@ -14,6 +14,7 @@
 #include "engine/decode.h"
 #include "engine/drafter.h"
 #include "engine/model/model.h"
+#include "engine/weight_pool.h"
 #include "results/record.h"
 #include "suites/options.h"
 #include "suites/progress.h"
@@ -30,8 +31,7 @@ struct Context {
   const std::atomic<bool>* stop = nullptr;  ///< set by Ctrl-C
   Progress* progress = nullptr;
   /// Backends of this model share its weights: a suite has several at a time.
-  std::shared_ptr<engine::WeightPool> pool = std::make_shared<engine::WeightPool>(*shared_model);
-  std::size_t memory_limit_bytes = 0;  ///< what a backend may take; 0: not known
+  std::shared_ptr<engine::WeightPool> pool = std::make_shared<engine::WeightPool>();
 };
 
 /// Folder share/specbench that belongs to this executable: beside its bin/ folder. Throws

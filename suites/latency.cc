@@ -48,8 +48,8 @@ struct Work {
   }
 };
 
-/// n prompts, from each category in turn; where the set is too small it starts again (under another
-/// request id).
+/// n prompts, from each category in turn; a batch that the set cannot fill begins again with it
+/// (under another request id).
 std::vector<const Prompt*> pick_prompts(std::span<const Prompt> prompts, int n) {
   std::vector<std::pair<std::string, std::vector<const Prompt*>>> categories;
   for (const Prompt& prompt : prompts) {
@@ -86,9 +86,11 @@ Work plan_work(const Context& context, const engine::Steps& steps) {
   work.decoding = decode_options(context);
   work.decoding.stop_at_eos = o.stop_at_eos;
   work.decoding.steps = steps;
-  const int n_prompts = o.max_prompts > 0 ? o.max_prompts
-                        : work.is_gate    ? kGatePrompts
-                                          : kDefaultPrompts;
+  const int n_asked = o.max_prompts > 0 ? o.max_prompts
+                      : work.is_gate    ? kGatePrompts
+                                        : kDefaultPrompts;
+  // A prompt that came twice would count as two in the intervals.
+  const int n_prompts = std::min(n_asked, static_cast<int>(context.prompts.size()));
   const int n_cases = (n_prompts + work.batch - 1) / work.batch;
   const auto prompts = pick_prompts(context.prompts, n_cases * work.batch);
   for (std::size_t i = 0; i < prompts.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/error.h"
@@ -192,8 +193,9 @@ struct Live {
     options.max_tokens = 6;
     options.threads = 1;
   }
-  void run() {
-    const Context context = open_context(options, stop, progress);
+  void run(std::size_t n_prompts = 100) {
+    Context context = open_context(options, stop, progress);
+    context.prompts.resize(std::min(n_prompts, context.prompts.size()));
     record = start_record(context);
     run_latency(context, record);
   }
@@ -252,6 +254,21 @@ TEST(LatencyLive, OneSequenceAtATimeRecordsDeliveriesAndEveryOption) {
   EXPECT_EQ(option("blocks"), results::Value(std::int64_t{5}));
   EXPECT_EQ(option("min_warmups"), results::Value(std::int64_t{3}));
   EXPECT_EQ(option("max_warmups"), results::Value(std::int64_t{3}));
+}
+
+// Twice in the sample, it would count as two in every interval.
+TEST(LatencyLive, APromptIsTimedOnceThoughMoreWereAskedFor) {
+  Live live;
+  live.options.batch = 1;
+  live.options.max_tokens = 3;
+  live.options.max_prompts = 7;
+  live.options.protocol = "article";
+  live.run(2);
+  expect_measured(live.record);
+  int last_case = 0;
+  for (const results::SampleRow& sample : live.record.samples)
+    last_case = std::max(last_case, sample.case_index);
+  EXPECT_EQ(last_case, 1);
 }
 
 TEST(LatencyLive, StoppedBeforeTheFirstBlockIsVoid) {

@@ -129,7 +129,16 @@ results::NamedTable token_table(const std::vector<Text>& texts) {
   return table;
 }
 
-void report_scores(const std::vector<Text>& texts, results::Record& record) {
+/// Bytes of the text whose tokens have a probability: without BOS, the first token has none.
+std::int64_t scored_bytes(const engine::Model& model, const Text& text) {
+  auto n_bytes = static_cast<std::int64_t>(text.prompt->text.size());
+  if (!model.config.bos && !text.tokens.empty())
+    n_bytes -= static_cast<std::int64_t>(model.tokenizer.bytes_of(text.tokens.front()).size());
+  return n_bytes;
+}
+
+void report_scores(const engine::Model& model, const std::vector<Text>& texts,
+                   results::Record& record) {
   Sum all;
   std::int64_t n_bytes = 0, n_wrong = 0;
   bool is_whole = true;
@@ -137,7 +146,7 @@ void report_scores(const std::vector<Text>& texts, results::Record& record) {
     const Sum sum = sum_of(text);
     all.nats += sum.nats;
     all.n_tokens += sum.n_tokens;
-    n_bytes += static_cast<std::int64_t>(text.prompt->text.size());
+    n_bytes += scored_bytes(model, text);
     is_whole = is_whole && !text.is_cut() && text.scores.size() == text.tokens.size();
     for (const TokenScore& score : text.scores)
       n_wrong += score.log_prob && !std::isfinite(*score.log_prob) ? 1 : 0;
@@ -203,7 +212,7 @@ void run_model(const Context& context, results::Record& record) {
   record.options.emplace_back("max_tokens",
                               std::int64_t{o.max_tokens > 0 ? o.max_tokens : kDefaultTokens});
   score_texts(context, texts);
-  report_scores(texts, record);
+  report_scores(context.model, texts, record);
   if (!*context.stop) {
     const Difference difference = compare(context, texts);
     if (!*context.stop) report_difference(difference, record);

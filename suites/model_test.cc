@@ -65,11 +65,30 @@ TEST(ModelSuite, KeepsEveryTokenForPrograms) {
   EXPECT_GE(std::get<double>(tokens->rows[1][5]), std::get<double>(tokens->rows[1][7]));
 }
 
-TEST(ModelSuite, BitsPerByteNeedsWholeTexts) {
+// Nats over ln 2 and the bytes that have a probability: without BOS the first token has none.
+TEST(ModelSuite, BitsPerByteCountsTheBytesThatWereScored) {
   Options options = testing::embedded_options("model");
   options.max_prompts = 3;
-  const results::Record record = run(options);
-  EXPECT_NEAR(metric(record, "bits_per_byte"), 1.6, 0.8);
+  for (const bool has_bos : {true, false}) {
+    testing::Bench bench(options);
+    if (!has_bos) {
+      bench.context.shared_model->config.bos.reset();
+      for (Prompt& prompt : bench.context.prompts) prompt.ids.erase(prompt.ids.begin());
+    }
+    results::Record record;
+    run_model(bench.context, record);
+    double n_tokens = 0, n_bytes = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Prompt& prompt = bench.context.prompts[i];
+      n_tokens += static_cast<double>(prompt.ids.size()) - 1;
+      n_bytes += static_cast<double>(prompt.text.size());
+      if (!has_bos)
+        n_bytes -= static_cast<double>(
+            bench.context.model.tokenizer.decode(std::span(prompt.ids).first(1)).size());
+    }
+    EXPECT_NEAR(metric(record, "bits_per_byte"),
+                metric(record, "nats_per_token") * n_tokens / std::log(2.0) / n_bytes, 1e-9);
+  }
 }
 
 TEST(ModelSuite, AnotherTypeChangesLittle) {

@@ -152,7 +152,8 @@ void add_timing_options(CLI::App& app, Options& o) {
                  "JSON lines with id, category and prompt (or question_id and turns, as Spec-Bench "
                  "has them); default: the embedded set");
   app.add_option("--max-prompts", o.max_prompts,
-                 "latency, model: prompts taken, from each category in turn; 0: the suite's choice")
+                 "prompts taken (latency: from each category in turn, whole batches; model: the "
+                 "first ones); 0: the suite's choice")
       ->capture_default_str();
   app.add_flag("--stop-at-eos", o.stop_at_eos, "latency: end timed texts at EOS");
   app.add_flag("--resume", o.resume,

@@ -26,6 +26,7 @@ constexpr int kKeyVectors = kKeyBlock / kLanes;
 // Sums that the registers hold beside what they are made of, and queries taken together.
 constexpr int kAttentionSums = kLanes == 16 ? 24 : 12;
 constexpr int kQueriesAtOnce = kLanes == 16 ? 12 : kLanes == 8 ? 6 : 3;
+static_assert(kQueriesAtOnce <= kTile, "scratch_sizes() counts scores of kTile queries");
 
 HWY_INLINE V load_cached(const float* at) { return hn::LoadU(F32(), at); }
 HWY_INLINE V load_cached(const std::uint16_t* at) { return load_halves(at); }

@@ -8,6 +8,7 @@
 
 #include "engine/cpu/backend_test_support.h"
 #include "engine/cpu/kernels.h"
+#include "engine/model/narrow.h"
 
 namespace specbench::engine {
 namespace {
@@ -116,8 +117,8 @@ TEST(Float16Cache, IsRoundedToNearest) {
     cpu->read_kv(0, 0, pos, key, value);  // of layer 0: nothing rounded goes into it
     exact->read_kv(0, 0, pos, exact_key, exact_value);
     for (std::size_t i = 0; i < 40; ++i) {
-      ASSERT_EQ(key[i], f16_to_float(float_to_f16(exact_key[i])));
-      ASSERT_EQ(value[i], f16_to_float(float_to_f16(exact_value[i])));
+      ASSERT_EQ(key[i], f16_to_float(to_f16(exact_key[i])));
+      ASSERT_EQ(value[i], f16_to_float(to_f16(exact_value[i])));
     }
   }
 }

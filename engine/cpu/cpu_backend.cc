@@ -9,16 +9,17 @@ namespace specbench::engine {
 
 CpuBackend::CpuBackend(const Model& model, const BackendOptions& options)
     : HostBackend(model, fitting_options(model, options)),
-      weights_(options_.pool && options_.pool->is_of(model)
-                   ? options_.pool->packed(options_.n_threads)
-                   : std::make_shared<const PackedWeights>(model, options_.n_threads)),
+      weights_(options_.pool ? options_.pool->packed(model, options_.n_threads)
+                             : std::make_shared<const PackedWeights>(model, options_.n_threads)),
       rope_(model.config, options_.max_length, options_.n_threads),
       sizes_(step_floats(model, options_)),
       packed_(sizes_.packed),
       query_key_value_(sizes_.query_key_value),
       gated_(sizes_.gated),
       split_(sizes_.split),
-      thread_scratch_(sizes_.thread_scratch) {}
+      thread_scratch_(sizes_.thread_scratch) {
+  options_.pool.reset();  // what it gave is held; the pool may go
+}
 
 void CpuBackend::find_runs(std::span<const Row> rows) {
   // A planted n_visible may show neighbours different parts of the cache.

@@ -1,5 +1,5 @@
 // Packed weights to float32 in registers, for every quantised type (packed_matrix.h): what
-// dequantize() gives, bit for bit. Included once for each vector target (Highway's foreach_target),
+// dequantize() gives. Included once for each vector target (Highway's foreach_target),
 // hence the toggled guard.
 #if defined(SPECBENCH_ENGINE_CPU_DECODE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECBENCH_ENGINE_CPU_DECODE_INL_H_
@@ -46,7 +46,8 @@ struct Codec;
 
 template <>
 struct Codec<WeightType::kQ8_0> {
-  static constexpr int kInputs = kGroup, kBytes = 1088, kSet = kGroup;
+  static constexpr int kInputs = kGroup, kBytes = packed_shape(WeightType::kQ8_0).n_bytes,
+                       kSet = kGroup;
   static HWY_INLINE Scales scales(Bytes super, int, int l) {
     const V scale = load_halves(super + 2 * l);
     return scales_of<8>(scale, hn::Mul(scale, hn::Set(F32(), -128.0F)));
@@ -78,7 +79,8 @@ HWY_INLINE V nibble_weight(const Words& w, const Scales& s) {
 
 template <>
 struct Codec<WeightType::kQ4_0> {
-  static constexpr int kInputs = kGroup, kBytes = 576, kSet = kGroup;
+  static constexpr int kInputs = kGroup, kBytes = packed_shape(WeightType::kQ4_0).n_bytes,
+                       kSet = kGroup;
   static HWY_INLINE Scales scales(Bytes super, int, int l) {
     const V scale = load_halves(super + 2 * l);
     return scales_of<4>(scale, hn::Mul(scale, hn::Set(F32(), -8.0F)));
@@ -94,7 +96,8 @@ struct Codec<WeightType::kQ4_0> {
 
 template <>
 struct Codec<WeightType::kQ4_1> {
-  static constexpr int kInputs = kGroup, kBytes = 640, kSet = kGroup;
+  static constexpr int kInputs = kGroup, kBytes = packed_shape(WeightType::kQ4_1).n_bytes,
+                       kSet = kGroup;
   static HWY_INLINE Scales scales(Bytes super, int, int l) {
     return scales_of<4>(load_halves(super + 2 * l), load_halves(super + 2 * (kBlock + l)));
   }
@@ -192,6 +195,12 @@ struct Codec<WeightType::kQ6_K> : KQuant<64, 832> {
     return joined_weight<6, I>(w, s);
   }
 };
+
+template <WeightType T>
+constexpr bool kHasItsShape = Codec<T>::kInputs == packed_shape(T).n_inputs&& Codec<T>::kBytes ==
+                              packed_shape(T).n_bytes;
+static_assert(kHasItsShape<WeightType::kQ4_K> && kHasItsShape<WeightType::kQ5_K> &&
+              kHasItsShape<WeightType::kQ6_K>);
 
 }  // namespace specbench::engine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "engine/model/narrow.h"
+
 namespace specbench::engine {
 
 namespace {
@@ -14,7 +16,7 @@ int padded(int capacity) {
 std::size_t bytes_each(KvType type) { return type == KvType::kF16 ? 2 : 4; }
 
 void put(float x, float& at) { at = x; }
-void put(float x, std::uint16_t& at) { at = float_to_f16(x); }
+void put(float x, std::uint16_t& at) { at = to_f16(x); }
 float get(float x) { return x; }
 float get(std::uint16_t bits) { return f16_to_float(bits); }
 

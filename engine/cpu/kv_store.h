@@ -3,7 +3,6 @@
 // side by side. Values: [lane][layer][kv head][slot][head_dim].
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,27 +12,6 @@
 #include "engine/model/half.h"
 
 namespace specbench::engine {
-
-/// To the nearest IEEE 754 binary16, ties to even; infinite from 65520 on. In plain operations, so
-/// that every target rounds alike.
-inline std::uint16_t float_to_f16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = (bits >> 16) & 0x8000U;
-  const std::uint32_t magnitude = bits & 0x7fffffffU;
-  std::uint32_t half = 0;
-  if (magnitude > 0x7f800000U) {
-    half = 0x7e00U;  // not a number
-  } else if (magnitude >= 0x477ff000U) {
-    half = 0x7c00U;
-  } else if (magnitude < 0x38800000U) {
-    // Below 2^-14 halves are multiples of 2^-24, the unit of the last place of numbers around .5:
-    // the addition rounds.
-    half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3f000000U;
-  } else {
-    half = ((magnitude + 0xfffU + ((magnitude >> 13) & 1U)) >> 13) - (112U << 10);
-  }
-  return static_cast<std::uint16_t>(sign | half);
-}
 
 class KvStore {
  public:

@@ -3,42 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "engine/engine_test_support.h"
 
 namespace specbench::engine {
 namespace {
-
-TEST(FloatToF16, KeepsEveryFloat16) {
-  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const auto half = static_cast<std::uint16_t>(bits);
-    const bool is_nan = (bits & 0x7c00U) == 0x7c00U && (bits & 0x3ffU) != 0;
-    if (is_nan)
-      EXPECT_TRUE(std::isnan(f16_to_float(float_to_f16(f16_to_float(half)))));
-    else
-      ASSERT_EQ(float_to_f16(f16_to_float(half)), half) << bits;
-  }
-}
-
-// Between each two neighbours: below the middle down, above it up, in it to the even one.
-TEST(FloatToF16, RoundsToNearestEven) {
-  for (std::uint32_t bits = 0; bits < 0x7bffU; ++bits) {
-    const auto low = static_cast<std::uint16_t>(bits);
-    const auto high = static_cast<std::uint16_t>(bits + 1);
-    const float middle = (f16_to_float(low) + f16_to_float(high)) / 2;
-    const float infinity = std::numeric_limits<float>::infinity();
-    ASSERT_EQ(float_to_f16(std::nextafter(middle, 0.0F)), low) << bits;
-    ASSERT_EQ(float_to_f16(std::nextafter(middle, infinity)), high) << bits;
-    ASSERT_EQ(float_to_f16(middle), bits % 2 == 0 ? low : high) << bits;
-    ASSERT_EQ(float_to_f16(-middle), 0x8000U | (bits % 2 == 0 ? low : high)) << bits;
-  }
-  EXPECT_EQ(float_to_f16(65519.996F), 0x7bffU);
-  EXPECT_EQ(float_to_f16(65520.0F), 0x7c00U);
-  EXPECT_EQ(float_to_f16(1e30F), 0x7c00U);
-}
 
 TEST(KvStore, GivesBackWhatWasWritten) {
   const ModelConfig shape = testing::make_shape(31, 24, 3, 4, 2, 6, 20);

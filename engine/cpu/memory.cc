@@ -1,11 +1,11 @@
 #include "engine/cpu/memory.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "engine/cpu/kernels.h"
-#include "engine/error.h"
+#include "engine/memory_limit.h"
+#include "engine/weight_pool.h"
 
 namespace specbench::engine {
 
@@ -47,13 +47,6 @@ Needs needs_of(const Model& model, const BackendOptions& options) {
   needs.steps = sizeof(float) * (hidden + rope + n.packed + n.query_key_value + n.gated + n.split +
                                  n.thread_scratch);
   return needs;
-}
-
-std::string size_text(std::size_t bytes) {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, bytes < 1'000'000'000 ? "%.1f MB" : "%.2f GB",
-                      static_cast<double>(bytes) / (bytes < 1'000'000'000 ? 1e6 : 1e9));
-  return text;
 }
 
 }  // namespace
@@ -103,15 +96,15 @@ StepFloats step_floats(const Model& model, const BackendOptions& options) {
 
 BackendOptions fitting_options(const Model& model, const BackendOptions& options) {
   const BackendOptions checked = checked_options(model, options);
-  const Needs needs = needs_of(model, checked);
-  const std::size_t limit = checked.memory_limit_bytes;
-  if (limit == 0 || needs.total() <= limit) return checked;
-  throw InputError("Model " + model.name + " needs " + size_text(needs.total()) +
-                   " of memory (weights " + size_text(needs.weights) + ", a cache of " +
-                   std::to_string(checked.n_lanes) + " x " + std::to_string(checked.max_length) +
-                   " tokens " + size_text(needs.cache) + ", steps " + size_text(needs.steps) +
-                   ") and " + size_text(limit) +
-                   " are free; lower --batch or --max-tokens, or take a model of fewer bits.");
+  Needs needs = needs_of(model, checked);
+  if (checked.pool && checked.pool->holds(model)) needs.weights = 0;
+  require_memory("Model " + model.name, needs.total(), checked.memory_limit_bytes,
+                 "weights take " + size_text(needs.weights) + ", a cache of " +
+                     std::to_string(checked.n_lanes) + " x " + std::to_string(checked.max_length) +
+                     " tokens " + size_text(needs.cache) + ", steps " + size_text(needs.steps) +
+                     ": lower --batch or --max-tokens, halve the cache with --kv-dtype f16, or "
+                     "take a model of fewer bits");
+  return checked;
 }
 
 std::size_t backend_bytes(const Model& model, const BackendOptions& options) {

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/packed_weights.h"
 #include "engine/cpu/stored_test_support.h"
+#include "engine/error.h"
 #include "engine/model/test_files.h"
+#include "engine/weight_pool.h"
 
 namespace specbench::engine {
 namespace {
@@ -57,8 +60,20 @@ TEST(Memory, AModelThatDoesNotFitIsRefused) {
             "");
   options.memory_limit_bytes = 1'000'000;
   EXPECT_EQ(testing::wrong_error([&] { (void)make_backend("cpu", *model, options); },
-                                 "1.0 MB are free; lower --batch or --max-tokens"),
+                                 "and 1.0 MB are free; weights take"),
             "");
+}
+
+TEST(Memory, WeightsThatThePoolHoldsAreNotTakenAgain) {
+  const auto model = testing::random_model(testing::small_shape(), 5);
+  BackendOptions options = testing::backend_options(1, 1);
+  const WeightBytes weights = weight_bytes(*model);
+  options.memory_limit_bytes =
+      backend_bytes(*model, options) - static_cast<std::size_t>(weights.layers + weights.head);
+  options.pool = std::make_shared<WeightPool>();
+  EXPECT_THROW((void)make_backend("cpu", *model, options), InputError);
+  const auto packed = options.pool->packed(*model, 1);
+  EXPECT_EQ(make_backend("cpu", *model, options)->name(), "cpu");
 }
 
 TEST(Memory, TheCacheCountsByItsLengthLanesAndType) {

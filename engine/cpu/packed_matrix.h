@@ -1,6 +1,6 @@
 // A weight matrix as the kernels stream it: blocks of 32 outputs, inside a block the inputs in
 // order, every weight in the type it is stored in. Packing changes places, never values: what a
-// packed weight stands for is dequantize()'s float32, bit for bit.
+// packed weight stands for is dequantize()'s float32, bit for bit but for the sign of a zero.
 //
 // What a block holds for its 32 outputs, l being the output:
 //   F32, F16   for each input: [l]

@@ -31,6 +31,11 @@ PackedLayer pack(const LayerWeights& weights, int n_threads) {
   return layer;
 }
 
+bool is_same(const Matrix& a, const Matrix& b) {
+  return a.data == b.data && a.row_order == b.row_order && a.type == b.type &&
+         a.n_rows == b.n_rows && a.n_cols == b.n_cols;
+}
+
 bool are_same(const LayerWeights& a, const LayerWeights& b) {
   constexpr Matrix LayerWeights::*kMatrices[] = {
       &LayerWeights::query, &LayerWeights::key, &LayerWeights::value, &LayerWeights::attention_out,
@@ -40,32 +45,38 @@ bool are_same(const LayerWeights& a, const LayerWeights& b) {
       &LayerWeights::key_bias,       &LayerWeights::value_bias, &LayerWeights::query_norm,
       &LayerWeights::key_norm};
   return std::all_of(std::begin(kMatrices), std::end(kMatrices),
-                     [&](const auto m) { return (a.*m).data == (b.*m).data; }) &&
+                     [&](const auto m) { return is_same(a.*m, b.*m); }) &&
          std::all_of(std::begin(kVectors), std::end(kVectors),
                      [&](const auto v) { return a.*v == b.*v; });
 }
 
 }  // namespace
 
-PackedWeights::PackedWeights(const Model& model, int n_threads) {
-  for (const LayerWeights& weights : model.weights.layers)
-    layers.push_back(pack(weights, n_threads));
-  head = pack({model.config.tied_head ? &model.weights.embedding : &model.weights.head}, n_threads);
+PackedWeights::PackedWeights(const Model& model, int n_threads)
+    : stored(model.weights), tied_head(model.config.tied_head) {
+  for (const LayerWeights& weights : stored.layers) layers.push_back(pack(weights, n_threads));
+  head = pack({tied_head ? &stored.embedding : &stored.head}, n_threads);
 }
 
-std::shared_ptr<const PackedWeights> WeightPool::packed(int n_threads) {
-  const std::lock_guard lock(mutex_);
-  if (!packed_) packed_ = std::make_shared<const PackedWeights>(model_, n_threads);
-  return packed_;
-}
-
-// The bytes, not the objects: a copy of a model that changed its ends alone is the same to a
-// kernel.
-bool WeightPool::is_of(const Model& model) const {
-  const Weights &a = model_.weights, &b = model.weights;
-  return a.embedding.data == b.embedding.data && a.head.data == b.head.data &&
-         a.final_norm == b.final_norm &&
+// A copy of a model that changed its ends alone is the same to a kernel.
+bool PackedWeights::are_of(const Model& model) const {
+  const Weights &a = stored, &b = model.weights;
+  return tied_head == model.config.tied_head && is_same(a.embedding, b.embedding) &&
+         is_same(a.head, b.head) && a.final_norm == b.final_norm &&
          std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(), are_same);
+}
+
+std::shared_ptr<const PackedWeights> WeightPool::packed(const Model& model, int n_threads) {
+  const std::lock_guard lock(mutex_);
+  if (packed_ && packed_->are_of(model)) return packed_;
+  auto own = std::make_shared<const PackedWeights>(model, n_threads);
+  if (!packed_) packed_ = own;
+  return own;
+}
+
+bool WeightPool::holds(const Model& model) const {
+  const std::lock_guard lock(mutex_);
+  return packed_ && packed_->are_of(model);
 }
 
 }  // namespace specbench::engine

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/cpu/kv_store.h"
 #include "engine/engine_test_support.h"
+#include "engine/model/narrow.h"
 #include "engine/model/weight_type.h"
 
 namespace specbench::engine::testing {
@@ -24,7 +24,7 @@ inline void fill_block(WeightType type, double scale, Numbers& numbers, std::byt
   for (int i = 0; i < n_bytes; ++i) block[i] = static_cast<std::byte>(numbers.below(256));
   const auto put = [&](int at, double value) {
     const auto size = static_cast<float>(value * (0.5 + numbers.uniform()));
-    const std::uint16_t bits = float_to_f16(numbers.below(2) == 0 ? size : -size);
+    const std::uint16_t bits = to_f16(numbers.below(2) == 0 ? size : -size);
     std::memcpy(block + at, &bits, 2);
   };
   switch (type) {
@@ -59,7 +59,7 @@ inline Matrix stored_matrix(WeightType type, int n_rows, int n_cols, double scal
     const auto value = static_cast<float>(scale * numbers.spread());
     const std::uint16_t half =
         type == WeightType::kF16
-            ? float_to_f16(value)
+            ? to_f16(value)
             : static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
     if (type == WeightType::kF32)
       std::memcpy(bytes->data() + at, &value, 4);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/error.h"
+#include "engine/memory_limit.h"
 #include "engine/model/filled_matrix.h"
 #include "engine/model/narrow.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int kBlock = 32;  // values of a Q8_0 block
 constexpr float kF16Max = 65504.0F;
+constexpr unsigned kInfiniteBf16 = 0x7f80U;
 
 std::string lower_case(std::string text) {
   for (char& c : text)
@@ -26,24 +28,26 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-[[noreturn]] void refuse_value(const std::string& what, const char* type, float value) {
-  throw InputError(what + " holds " + std::to_string(value) + ", which " + type +
-                   " cannot hold (float16 ends at 65504); use --dtype bf16 or f32.");
+[[noreturn]] void refuse_value(const std::string& what, float value, const char* which_cannot) {
+  throw InputError(what + " holds " + std::to_string(value) + ", " + which_cannot + ".");
 }
 
 bool fits_f16(float x) { return (to_f16(x) & 0x7fffU) <= to_f16(kF16Max); }
 
 void round_f16(const float* values, std::size_t n, const std::string& what, std::byte* out) {
   for (std::size_t i = 0; i < n; ++i) {
-    if (!fits_f16(values[i])) refuse_value(what, "F16", values[i]);
+    if (!fits_f16(values[i]))
+      refuse_value(what, values[i], "beyond float16's 65504; use --dtype bf16 or f32");
     const std::uint16_t narrow = to_f16(values[i]);
     std::memcpy(out + 2 * i, &narrow, 2);
   }
 }
 
-void round_bf16(const float* values, std::size_t n, const std::string&, std::byte* out) {
+void round_bf16(const float* values, std::size_t n, const std::string& what, std::byte* out) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint16_t narrow = to_bf16(values[i]);
+    if ((narrow & 0x7fffU) == kInfiniteBf16)
+      refuse_value(what, values[i], "which rounds to infinity in bfloat16; use --dtype f32");
     std::memcpy(out + 2 * i, &narrow, 2);
   }
 }
@@ -58,7 +62,10 @@ void round_q8_0(const float* values, std::size_t n, const std::string& what, std
     float largest = 0.0F;
     for (int i = 0; i < kBlock; ++i) largest = std::max(largest, std::fabs(values[i]));
     const float scale = largest / 127.0F;
-    if (!fits_f16(scale)) refuse_value(what, "a scale of Q8_0", largest);
+    if (!fits_f16(scale))
+      refuse_value(what, largest,
+                   "a 127th of which, Q8_0's scale, is beyond float16's 65504; use --dtype bf16 or "
+                   "f32");
     const std::uint16_t narrow = to_f16(scale);
     std::memcpy(out, &narrow, 2);
     // A scale that rounds to 0 leaves nothing of the block; its inverse may overflow.
@@ -130,8 +137,15 @@ std::uint64_t hash_after(std::uint64_t hash, const char* type) {
 
 }  // namespace
 
-void convert(Model& model, WeightType type) {
+void convert(Model& model, WeightType type, std::size_t memory_limit_bytes) {
   (void)rule_of(type);
+  std::size_t n_bytes = 0;
+  for_each_matrix(model.weights, [&](const Matrix& matrix, const std::string&) {
+    if (matrix.type != type && matrix.n_cols % block_shape(type).n_values == 0)
+      n_bytes += static_cast<std::size_t>(matrix.n_rows) * row_bytes(type, matrix.n_cols);
+  });
+  require_memory(model.name + " as " + weight_type_name(type), n_bytes, memory_limit_bytes,
+                 "take a type of fewer bits, or run the model as it is stored");
   bool has_changed = false;
   for_each_matrix(model.weights, [&](Matrix& matrix, const std::string& what) {
     if (matrix.type == type) return;

@@ -14,7 +14,8 @@ namespace specbench::engine {
 /// changes.
 ///
 /// Throws InputError naming the matrix: a type without a rounding rule here, a value that
-/// float16 cannot hold, rows that are no whole number of blocks.
-void convert(Model& model, WeightType type);
+/// the type cannot hold, rows that are no whole number of blocks. Throws it before anything is
+/// taken where the new weights need more than memory_limit_bytes (0: not known, not checked).
+void convert(Model& model, WeightType type, std::size_t memory_limit_bytes = 0);
 
 }  // namespace specbench::engine

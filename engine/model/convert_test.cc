@@ -144,11 +144,24 @@ TEST(Convert, RefusesWhatItCannotDo) {
   EXPECT_EQ(says(model_of({70000.0F}), WeightType::kF16, "the embedding holds 70000"), "");
   EXPECT_EQ(says(deep(), WeightType::kF16, "the gate matrix of layer 0 holds -65520"), "");
   EXPECT_EQ(says(deep(), WeightType::kQ8_0, "layer 0 has rows of 2 values"), "");
-  EXPECT_EQ(says(model_of({1e9F}), WeightType::kQ8_0, "a scale of Q8_0 cannot hold"), "");
+  EXPECT_EQ(says(model_of({1e9F}), WeightType::kQ8_0, "a 127th of which, Q8_0's scale"), "");
   EXPECT_EQ(says(model_of({}), WeightType::kQ4_K, "cannot be converted to Q4_K"), "");
+  EXPECT_EQ(says(model_of({3.4e38F}), WeightType::kBF16, "rounds to infinity in bfloat16"), "");
   Model large = model_of({65504.0F, -65519.0F});
   convert(large, WeightType::kF16);  // rounds to the largest
   EXPECT_EQ(to_floats(large.weights.embedding)[1], -65504.0F);
+}
+
+TEST(Convert, WhatDoesNotFitIsRefusedBeforeItIsTaken) {
+  Model model = model_of({1.0F, 2.0F});
+  constexpr std::size_t kBytes = 8 * 128 * 2;  // as float16
+  convert(model, WeightType::kF32, 1);         // nothing changes, nothing is taken
+  EXPECT_EQ(
+      wrong_error([&] { convert(model, WeightType::kF16, kBytes - 1); }, "needs 0.0 MB of memory"),
+      "");
+  EXPECT_EQ(model.weights_dtype, "F32");
+  convert(model, WeightType::kF16, kBytes);
+  EXPECT_EQ(model.weights_dtype, "F16");
 }
 
 }  // namespace

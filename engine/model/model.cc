@@ -119,12 +119,12 @@ Model load_hugging_face(const std::filesystem::path& directory) {
   return model;
 }
 
-Model load_model(const std::string& source) {
+Model load_model(const std::string& source, std::size_t memory_limit_bytes) {
   constexpr const char* kSupported =
       "give a Hugging Face directory (config.json, tokenizer.json, *.safetensors), a GGUF file or "
       "synthetic:<shape>";
   std::error_code error;
-  if (source.starts_with("synthetic:")) return make_synthetic(source);
+  if (source.starts_with("synthetic:")) return make_synthetic(source, memory_limit_bytes);
   const auto status = std::filesystem::status(source, error);
   if (std::filesystem::is_directory(status)) return load_hugging_face(source);
   if (!std::filesystem::exists(status))

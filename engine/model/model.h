@@ -74,8 +74,9 @@ struct Model {
 };
 
 /// A Hugging Face directory, a GGUF file or "synthetic:<shape>" (synthetic.h). Throws InputError:
-/// one sentence naming file, field or tensor, value, and what was expected.
-Model load_model(const std::string& source);
+/// one sentence naming file, field or tensor, value, and what was expected. memory_limit_bytes is
+/// of models that are made up (0: not known, not checked); files are mapped.
+Model load_model(const std::string& source, std::size_t memory_limit_bytes = 0);
 
 /// Reads config.json, generation_config.json where there is one, *.safetensors (one file, or
 /// sharded with model.safetensors.index.json) and tokenizer.json. Throws InputError: one sentence

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/memory_limit.h"
 #include "engine/model/byte_alphabet.h"
 #include "engine/model/filled_matrix.h"
 #include "engine/model/synthetic_rows.h"
@@ -19,14 +20,17 @@ namespace {
 
 constexpr int kBytes = 256;  // ids that stand for a byte each
 
-/// Makes tensors one after another, each with a number of its own.
+/// Makes tensors one after another, each with a number of its own; or only counts their bytes.
 class Maker {
  public:
-  explicit Maker(const SyntheticSpec& spec) : spec_(spec) {}
+  enum class Mode { kMake, kCount };
+  Maker(const SyntheticSpec& spec, Mode mode) : spec_(spec), mode_(mode) {}
 
   Matrix matrix(int n_rows, int n_cols, double deviation) {
     const WeightType type = spec_.type;
     const std::uint32_t tensor = n_tensors_++;
+    n_bytes_ += static_cast<std::size_t>(n_rows) * row_bytes(type, n_cols);
+    if (mode_ == Mode::kCount) return {};
     return filled_matrix(n_rows, n_cols, type, [&](int first, int last, std::byte* out) {
       for (int r = first; r < last; ++r, out += row_bytes(type, n_cols))
         fill_row(type, deviation, {spec_.seed, tensor, static_cast<std::uint32_t>(r)}, n_cols, out);
@@ -42,9 +46,13 @@ class Maker {
     return values;
   }
 
+  std::size_t n_bytes() const { return n_bytes_; }
+
  private:
   const SyntheticSpec& spec_;
+  Mode mode_;
   std::uint32_t n_tensors_ = 0;
+  std::size_t n_bytes_ = 0;  ///< of matrices; gains are nothing beside them
 };
 
 // A state has a root mean square of about 1 behind a norm. Products with `in` keep it there, so
@@ -66,8 +74,7 @@ LayerWeights make_layer(const ModelConfig& c, double added, Maker& maker) {
   return layer;
 }
 
-Weights make_weights(const ModelConfig& c, const SyntheticSpec& spec) {
-  Maker maker(spec);
+Weights make_weights(const ModelConfig& c, const SyntheticSpec& spec, Maker& maker) {
   const double out = 2.0 / std::sqrt(c.width);
   const int n_early = std::max(1, c.n_layers / 4);  // where a draft leaves the model by default
   Weights weights;
@@ -94,14 +101,19 @@ Tokenizer make_tokenizer(int n_ids, const std::string& name) {
 
 }  // namespace
 
-Model make_synthetic(std::string_view source) {
+Model make_synthetic(std::string_view source, std::size_t memory_limit_bytes) {
   const SyntheticSpec spec = read_synthetic_source(source);
   Model model;
   model.name = canonical_source(spec);
   model.config = spec.config;
   model.config.bos = model.config.vocab_size - 2;
   model.config.eos = {model.config.vocab_size - 1};
-  model.weights = make_weights(model.config, spec);
+  Maker count(spec, Maker::Mode::kCount);
+  (void)make_weights(model.config, spec, count);
+  require_memory(model.name, count.n_bytes(), memory_limit_bytes,
+                 "take a shape or a type of fewer bytes");
+  Maker maker(spec, Maker::Mode::kMake);
+  model.weights = make_weights(model.config, spec, maker);
   model.tokenizer = make_tokenizer(model.config.vocab_size, model.name);
   const std::string bytes_of = "specbench synthetic 1 " + model.name;
   model.weights_hash = XXH3_64bits(bytes_of.data(), bytes_of.size());

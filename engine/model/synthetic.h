@@ -3,6 +3,7 @@
 // often as one likes. What they say means nothing.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "engine/model/model.h"
@@ -19,7 +20,8 @@ namespace specbench::engine {
 /// tokenizer has a token for each byte, ids 0 to 255; any other id reads "<id>". The last two ids
 /// are BOS and EOS. The hash is of the source, which stands for every byte.
 ///
-/// Throws InputError, one sentence that names what is supported.
-Model make_synthetic(std::string_view source);
+/// Throws InputError, one sentence that names what is supported; or before anything is taken, where
+/// the weights need more than memory_limit_bytes (0: not known, not checked).
+Model make_synthetic(std::string_view source, std::size_t memory_limit_bytes = 0);
 
 }  // namespace specbench::engine
