@@ -58,21 +58,22 @@ class Reading {
 };
 
 /// As many matrices, as the layers of a model, as do not fit the caches together.
-std::vector<engine::PackedMatrix> matrices(WeightType type, int n_out, int n_in) {
+std::vector<engine::PackedMatrix> matrices(WeightType type, int n_out, int n_in,
+                                           engine::AlignedBytes& room) {
   const std::size_t bytes = engine::packed_bytes(type, n_out, n_in);
+  const std::size_t n = kFarFromCache / bytes + 1;
+  room = engine::AlignedBytes(n * bytes);
+  std::memset(room.data(), 0x3c, room.size());  // an ordinary number in every type
   std::vector<engine::PackedMatrix> all;
-  for (std::size_t total = 0; total < kFarFromCache; total += bytes) {
-    all.push_back({type, n_out, n_in, engine::AlignedBytes(bytes)});
-    // An ordinary number in every type.
-    std::memset(all.back().data.data(), 0x3c, bytes);
-  }
+  for (std::size_t i = 0; i < n; ++i) all.push_back({type, n_out, n_in, room.data() + i * bytes});
   return all;
 }
 
 void product(benchmark::State& state, WeightType type, int n_out, int n_in) {
   const int n_rows = static_cast<int>(state.range(0));
   const int n_threads = static_cast<int>(state.range(1));
-  const auto all = matrices(type, n_out, n_in);
+  engine::AlignedBytes room;
+  const auto all = matrices(type, n_out, n_in, room);
   engine::testing::HeadJob job(n_out, n_in, n_rows);
   std::vector<float> out(static_cast<std::size_t>(n_rows) * static_cast<std::size_t>(n_out));
   Reading reading(n_threads);
@@ -80,7 +81,7 @@ void product(benchmark::State& state, WeightType type, int n_out, int n_in) {
   std::vector<double> times, reads;
   std::size_t next = 0;
   // Small ones several at a time, as in a model; not longer than the system lets a thread run.
-  const std::size_t bytes_each = all.front().data.size();
+  const std::size_t bytes_each = all.front().n_bytes();
   const std::size_t n_each =
       1 + (std::size_t{8} << 20) / bytes_each / static_cast<std::size_t>(n_rows);
   const std::size_t n_bytes = n_each * bytes_each;

@@ -63,9 +63,11 @@ class HeadJob {
 class HeadProduct : public HeadJob {
  public:
   HeadProduct(const Matrix& matrix, int most_rows)
-      : HeadJob(matrix.n_rows, matrix.n_cols, most_rows), head_(matrix) {
+      : HeadJob(matrix.n_rows, matrix.n_cols, most_rows),
+        head_(matrix),
+        room_(packed_bytes(matrix.type, matrix.n_rows, matrix.n_cols)) {
     const Matrix* const parts[] = {&head_};
-    packed_head_ = pack_stacked(parts, 2);
+    packed_head_ = pack_stacked(parts, 2, room_);
   }
 
   std::vector<float> run(int n_rows, int n_threads = 1, int first_slot = 0) {
@@ -77,6 +79,7 @@ class HeadProduct : public HeadJob {
 
  private:
   Matrix head_;
+  PackedRoom room_;
   PackedMatrix packed_head_;
 };
 

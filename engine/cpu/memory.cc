@@ -13,6 +13,12 @@ namespace {
 
 std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
 
+const Matrix& head_of(const Model& model) {
+  return model.config.tied_head ? model.weights.embedding : model.weights.head;
+}
+
+std::size_t packed_bytes_of(const Matrix& m) { return packed_bytes(m.type, m.n_rows, m.n_cols); }
+
 std::size_t packed_bytes_of(const LayerWeights& w) {
   std::size_t bytes = 0;
   for (const auto& stack : query_key_value_stacks(w)) {
@@ -20,13 +26,16 @@ std::size_t packed_bytes_of(const LayerWeights& w) {
     for (const Matrix* part : stack) n_out += part->n_rows;
     bytes += packed_bytes(stack.front()->type, n_out, stack.front()->n_cols);
   }
-  bytes += packed_bytes(w.attention_out.type, w.attention_out.n_rows, w.attention_out.n_cols);
   bytes += packed_bytes(gate_up_type(w.gate, w.up), gate_up_outputs(w.gate), w.gate.n_cols);
-  bytes += packed_bytes(w.down.type, w.down.n_rows, w.down.n_cols);
+  return bytes + packed_bytes_of(w.attention_out) + packed_bytes_of(w.down);
+}
+
+std::size_t vector_bytes_of(const LayerWeights& w) {
+  std::size_t n = 0;
   for (const std::vector<float>* vector : {&w.attention_norm, &w.ffn_norm, &w.query_bias,
                                            &w.key_bias, &w.value_bias, &w.query_norm, &w.key_norm})
-    bytes += vector->size() * sizeof(float);
-  return bytes;
+    n += vector->size();
+  return n * sizeof(float);
 }
 
 struct Needs {
@@ -111,14 +120,19 @@ std::size_t backend_bytes(const Model& model, const BackendOptions& options) {
   return needs_of(model, checked_options(model, options)).total();
 }
 
+std::size_t packed_weight_bytes(const Model& model) {
+  std::size_t bytes = packed_bytes_of(head_of(model));
+  for (const LayerWeights& layer : model.weights.layers) bytes += packed_bytes_of(layer);
+  return bytes;
+}
+
 WeightBytes weight_bytes(const Model& model) {
-  const Weights& w = model.weights;
   std::size_t layers = 0;
-  for (const LayerWeights& layer : w.layers) layers += packed_bytes_of(layer);
-  const Matrix& head = model.config.tied_head ? w.embedding : w.head;
-  const std::size_t last =
-      packed_bytes(head.type, head.n_rows, head.n_cols) + w.final_norm.size() * sizeof(float);
-  return {static_cast<std::int64_t>(layers), static_cast<std::int64_t>(last)};
+  for (const LayerWeights& layer : model.weights.layers)
+    layers += packed_bytes_of(layer) + vector_bytes_of(layer);
+  const std::size_t head =
+      packed_bytes_of(head_of(model)) + model.weights.final_norm.size() * sizeof(float);
+  return {static_cast<std::int64_t>(layers), static_cast<std::int64_t>(head)};
 }
 
 }  // namespace specbench::engine

@@ -12,6 +12,9 @@ namespace specbench::engine {
 /// Query, key and value in runs of equal type: each is packed as one stack.
 std::vector<std::vector<const Matrix*>> query_key_value_stacks(const LayerWeights& layer);
 
+/// Bytes of all packed matrices.
+std::size_t packed_weight_bytes(const Model& model);
+
 /// Floats of the buffers that a step passes through.
 struct StepFloats {
   std::size_t packed = 0;           ///< rows x max(width, heads x head_dim)

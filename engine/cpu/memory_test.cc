@@ -20,19 +20,21 @@ TEST(Memory, AStepReadsTheBytesThatWerePacked) {
     LayerWeights& first = model->weights.layers[0];
     first.value = testing::stored_matrix(WeightType::kQ6_K, 64, 256, 0.06, numbers);
     first.up = testing::stored_matrix(WeightType::kQ8_0, 512, 256, 0.06, numbers);
+    PackedRoom room(packed_weight_bytes(*model));
     std::size_t bytes = 0;
     for (const LayerWeights& w : model->weights.layers) {
       for (const auto& stack : query_key_value_stacks(w))
-        bytes += pack_stacked(stack, 1).data.size();
+        bytes += pack_stacked(stack, 1, room).n_bytes();
       for (const Matrix* m : {&w.attention_out, &w.down})
-        bytes += pack_stacked({&m, 1}, 1).data.size();
-      bytes += pack_gate_up(w.gate, w.up, 1).data.size();
+        bytes += pack_stacked({&m, 1}, 1, room).n_bytes();
+      bytes += pack_gate_up(w.gate, w.up, 1, room).n_bytes();
       bytes += (w.attention_norm.size() + w.ffn_norm.size()) * sizeof(float);
     }
     EXPECT_EQ(weight_bytes(*model).layers, static_cast<std::int64_t>(bytes));
     const Matrix* const head = &model->weights.head;
     EXPECT_EQ(weight_bytes(*model).head,
-              static_cast<std::int64_t>(pack_stacked({&head, 1}, 1).data.size() + 256 * 4));
+              static_cast<std::int64_t>(pack_stacked({&head, 1}, 1, room).n_bytes() + 256 * 4));
+    EXPECT_THROW((void)room.take(1), std::bad_alloc);
   }
 }
 

@@ -1,5 +1,6 @@
 // Whole matrices: which stored row is which output of which block.
 #include <array>
+#include <new>
 #include <vector>
 
 #include "engine/cpu/packed_matrix.h"
@@ -30,8 +31,9 @@ void pack_floats(std::span<const Source, kBlock> sources, int n_in, std::byte* o
 
 /// source_of(output) says what becomes of it.
 template <typename SourceOf>
-PackedMatrix pack(WeightType type, int n_out, int n_in, int n_threads, const SourceOf& source_of) {
-  PackedMatrix packed{type, n_out, n_in, AlignedBytes(packed_bytes(type, n_out, n_in))};
+PackedMatrix pack(WeightType type, int n_out, int n_in, int n_threads, PackedRoom& room,
+                  const SourceOf& source_of) {
+  const PackedMatrix packed{type, n_out, n_in, room.take(packed_bytes(type, n_out, n_in))};
   parallel_for(packed.n_blocks(), n_threads, [&](int b) {
     std::array<Source, kBlock> sources;
     std::array<const std::byte*, kBlock> rows{};
@@ -42,7 +44,7 @@ PackedMatrix pack(WeightType type, int n_out, int n_in, int n_threads, const Sou
       rows[l] = source.matrix->row(source.row);
       is_as_stored &= source.matrix->type == type;
     }
-    std::byte* const out = packed.data.data() + static_cast<std::size_t>(b) * packed.block_bytes();
+    std::byte* const out = packed.data + static_cast<std::size_t>(b) * packed.block_bytes();
     if (is_as_stored)
       pack_block(type, rows, n_in, out);
     else
@@ -53,15 +55,20 @@ PackedMatrix pack(WeightType type, int n_out, int n_in, int n_threads, const Sou
 
 }  // namespace
 
-std::size_t packed_bytes(WeightType type, int n_out, int n_in) {
-  const PackedMatrix shape{type, n_out, n_in, {}};
-  return static_cast<std::size_t>(shape.n_blocks()) * shape.block_bytes();
+std::byte* PackedRoom::take(std::size_t n_bytes) {
+  if (n_bytes > bytes_.size() - n_taken_) throw std::bad_alloc();
+  n_taken_ += n_bytes;
+  return bytes_.data() + (n_taken_ - n_bytes);
 }
 
-PackedMatrix pack_stacked(std::span<const Matrix* const> parts, int n_threads) {
+std::size_t packed_bytes(WeightType type, int n_out, int n_in) {
+  return PackedMatrix{type, n_out, n_in, nullptr}.n_bytes();
+}
+
+PackedMatrix pack_stacked(std::span<const Matrix* const> parts, int n_threads, PackedRoom& room) {
   int n_out = 0;
   for (const Matrix* part : parts) n_out += part->n_rows;
-  return pack(parts.front()->type, n_out, parts.front()->n_cols, n_threads, [&](int output) {
+  return pack(parts.front()->type, n_out, parts.front()->n_cols, n_threads, room, [&](int output) {
     for (const Matrix* part : parts) {
       if (output < part->n_rows) return Source{part, output};
       output -= part->n_rows;
@@ -80,9 +87,9 @@ int gate_up_outputs(const Matrix& gate) {
   return (gate.n_rows + kHalf - 1) / kHalf * kBlock;
 }
 
-PackedMatrix pack_gate_up(const Matrix& gate, const Matrix& up, int n_threads) {
+PackedMatrix pack_gate_up(const Matrix& gate, const Matrix& up, int n_threads, PackedRoom& room) {
   constexpr int kHalf = kBlock / 2;
-  return pack(gate_up_type(gate, up), gate_up_outputs(gate), gate.n_cols, n_threads,
+  return pack(gate_up_type(gate, up), gate_up_outputs(gate), gate.n_cols, n_threads, room,
               [&](int output) {
                 const int row = output / kBlock * kHalf + output % kHalf;
                 if (row >= gate.n_rows) return Source{};

@@ -14,6 +14,17 @@ namespace {
 
 using testing::Numbers;
 
+/// With memory of its own.
+struct Packed : PackedMatrix {
+  explicit Packed(std::vector<const Matrix*> parts, int n_threads = 2) : room(1 << 20) {
+    static_cast<PackedMatrix&>(*this) = pack_stacked(parts, n_threads, room);
+  }
+  Packed(const Matrix& gate, const Matrix& up) : room(1 << 20) {
+    static_cast<PackedMatrix&>(*this) = pack_gate_up(gate, up, 2, room);
+  }
+  PackedRoom room;
+};
+
 float float_at(const PackedMatrix& packed, int block, int input, int output) {
   return reinterpret_cast<const float*>(packed.block(block))[input * kBlock + output];
 }
@@ -29,15 +40,14 @@ TEST(Pack, StacksAndInterleavesWhereTheKernelsLook) {
   const Matrix a = testing::random_matrix(20, 3, 1.0, numbers);
   const Matrix b = testing::random_matrix(21, 3, 1.0, numbers);
   const std::vector<float> a_values = to_floats(a), b_values = to_floats(b);
-  const Matrix* const parts[] = {&a, &b};
-  const PackedMatrix stacked = pack_stacked(parts, 2);
+  const Packed stacked({&a, &b});
   EXPECT_EQ(stacked.n_out, 41);
   EXPECT_EQ(stacked.n_blocks(), 2);
   EXPECT_EQ(float_at(stacked, 0, 2, 19), a_values[19 * 3 + 2]);
   EXPECT_EQ(float_at(stacked, 0, 1, 20), b_values[0 * 3 + 1]);
   EXPECT_EQ(float_at(stacked, 1, 0, 8), b_values[20 * 3 + 0]);
   EXPECT_EQ(float_at(stacked, 1, 0, 9), 0.0F);  // behind the last output
-  const PackedMatrix pairs = pack_gate_up(b, b, 2);
+  const Packed pairs(b, b);
   EXPECT_EQ(pairs.n_blocks(), 2);
   EXPECT_EQ(float_at(pairs, 0, 1, 15), b_values[15 * 3 + 1]);
   EXPECT_EQ(float_at(pairs, 0, 1, 31), b_values[15 * 3 + 1]);
@@ -50,29 +60,27 @@ TEST(Pack, GatesAndUpsOfTwoTypesBecomeFloats) {
   Numbers numbers(1);
   const Matrix gate = testing::stored_matrix(WeightType::kQ8_0, 18, 32, 1.0, numbers);
   const Matrix up = testing::stored_matrix(WeightType::kQ4_0, 18, 32, 1.0, numbers);
-  const PackedMatrix pairs = pack_gate_up(gate, up, 1);
+  const Packed pairs(gate, up);
   EXPECT_EQ(pairs.type, WeightType::kF32);
   EXPECT_EQ(float_at(pairs, 1, 9, 1), to_floats(gate)[17 * 32 + 9]);
   EXPECT_EQ(float_at(pairs, 1, 9, 17), to_floats(up)[17 * 32 + 9]);
 }
 
 // Bytes of one stored block of 32 outputs, the same for all but marked output 3.
-PackedMatrix packed_block(WeightType type, const std::vector<int>& marked) {
+Packed packed_block(WeightType type, const std::vector<int>& marked) {
   const auto n_bytes = static_cast<std::size_t>(block_shape(type).n_bytes);
   Matrix matrix{kBlock, block_shape(type).n_values, type, {}, {}, false};
   const auto bytes = std::make_shared<std::vector<std::byte>>(kBlock * n_bytes);
   for (std::size_t i = 0; i < marked.size(); ++i)
     (*bytes)[3 * n_bytes + i] = static_cast<std::byte>(marked[i]);
   matrix.data = {bytes, bytes->data()};
-  const Matrix* const parts[] = {&matrix};
-  return pack_stacked(parts, 1);
+  return Packed({&matrix});
 }
 
 TEST(Pack, PairsOfBf16ShareAWord) {
   Numbers numbers(1);
   const Matrix m = testing::stored_matrix(WeightType::kBF16, 32, 5, 1.0, numbers);
-  const Matrix* const parts[] = {&m};
-  const PackedMatrix packed = pack_stacked(parts, 1);
+  const Packed packed({&m});
   const std::uint32_t word = word_at(packed.block(0), 2 * 16 + 7);  // input 2, outputs 7 and 23
   EXPECT_EQ(std::bit_cast<float>(word << 16), to_floats(m)[7 * 5 + 2]);
   EXPECT_EQ(std::bit_cast<float>(word & 0xffff0000U), to_floats(m)[23 * 5 + 2]);
@@ -81,7 +89,7 @@ TEST(Pack, PairsOfBf16ShareAWord) {
 TEST(Pack, Q8_0PutsFourInputsInAWord) {
   std::vector<int> stored = {0x34, 0x12};
   for (int i = 0; i < 32; ++i) stored.push_back(i);
-  const PackedMatrix packed = packed_block(WeightType::kQ8_0, stored);
+  const Packed packed = packed_block(WeightType::kQ8_0, stored);
   EXPECT_EQ(byte_at(packed.block(0), 2 * 3), 0x34);
   EXPECT_EQ(byte_at(packed.block(0), 2 * 3 + 1), 0x12);
   EXPECT_EQ(word_at(packed.block(0) + 64, 5 * 32 + 3), 0x97969594U);  // inputs 20 to 23, plus 128
@@ -91,7 +99,7 @@ TEST(Pack, Q4PutsEightInputsInAWord) {
   // Input i has quant i % 16 here: low nibbles 0 to 15, high ones 15 down to 0.
   std::vector<int> stored = {0x34, 0x12};
   for (int i = 0; i < 16; ++i) stored.push_back(i | (15 - i) << 4);
-  const PackedMatrix packed = packed_block(WeightType::kQ4_0, stored);
+  const Packed packed = packed_block(WeightType::kQ4_0, stored);
   EXPECT_EQ(word_at(packed.block(0) + 64, 0 * 32 + 3), 0x76543210U);
   EXPECT_EQ(word_at(packed.block(0) + 64, 2 * 32 + 3), 0x89abcdefU);
   EXPECT_EQ(word_at(packed.block(0) + 64, 2 * 32 + 4), 0U);
@@ -112,9 +120,8 @@ TEST(Pack, IsTheSameOnAnyNumberOfThreads) {
   for (const WeightType type : testing::kAllTypes) {
     Numbers numbers(1);
     const Matrix m = testing::stored_matrix(type, 333, 256, 1.0, numbers);
-    const Matrix* const parts[] = {&m};
-    const PackedMatrix one = pack_stacked(parts, 1), three = pack_stacked(parts, 3);
-    EXPECT_EQ(std::memcmp(one.data.data(), three.data.data(), one.data.size()), 0);
+    const Packed one({&m}, 1), three({&m}, 3);
+    EXPECT_EQ(std::memcmp(one.data, three.data, one.n_bytes()), 0);
   }
 }
 

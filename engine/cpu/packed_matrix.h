@@ -61,11 +61,25 @@ constexpr PackedShape packed_shape(WeightType type) {
   return {};
 }
 
+/// Memory for packed matrices, one behind the other in the order they are read: together they lie
+/// on huge pages, even where each is small.
+class PackedRoom {
+ public:
+  explicit PackedRoom(std::size_t n_bytes) : bytes_(n_bytes) {}
+  /// Zeros. Throws std::bad_alloc where fewer are left.
+  std::byte* take(std::size_t n_bytes);
+
+ private:
+  AlignedBytes bytes_;
+  std::size_t n_taken_ = 0;
+};
+
+/// A view of what lies in a PackedRoom.
 struct PackedMatrix {
   WeightType type = WeightType::kF32;
   int n_out = 0;
   int n_in = 0;
-  AlignedBytes data;
+  std::byte* data = nullptr;
 
   int n_blocks() const { return (n_out + kBlock - 1) / kBlock; }
   std::size_t block_bytes() const {
@@ -73,9 +87,8 @@ struct PackedMatrix {
     return static_cast<std::size_t>(n_in / shape.n_inputs) *
            static_cast<std::size_t>(shape.n_bytes);
   }
-  const std::byte* block(int b) const {
-    return data.data() + static_cast<std::size_t>(b) * block_bytes();
-  }
+  std::size_t n_bytes() const { return static_cast<std::size_t>(n_blocks()) * block_bytes(); }
+  const std::byte* block(int b) const { return data + static_cast<std::size_t>(b) * block_bytes(); }
 };
 
 std::size_t packed_bytes(WeightType type, int n_out, int n_in);
@@ -85,11 +98,11 @@ void pack_block(WeightType type, std::span<const std::byte* const, kBlock> rows,
                 std::byte* out);
 
 /// Stacks matrices of one type and width: outputs in the order given.
-PackedMatrix pack_stacked(std::span<const Matrix* const> parts, int n_threads);
+PackedMatrix pack_stacked(std::span<const Matrix* const> parts, int n_threads, PackedRoom& room);
 
 /// Blocks of 16 gate outputs and the 16 up outputs that belong to them; n_out counts both, padded
 /// to whole blocks. Where their types differ, both become F32.
-PackedMatrix pack_gate_up(const Matrix& gate, const Matrix& up, int n_threads);
+PackedMatrix pack_gate_up(const Matrix& gate, const Matrix& up, int n_threads, PackedRoom& room);
 WeightType gate_up_type(const Matrix& gate, const Matrix& up);
 int gate_up_outputs(const Matrix& gate);
 

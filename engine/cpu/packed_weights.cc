@@ -9,25 +9,25 @@ namespace specbench::engine {
 
 namespace {
 
-PackedMatrix pack(const std::vector<const Matrix*>& stack, int n_threads) {
-  PackedMatrix packed = pack_stacked(stack, n_threads);
+PackedMatrix pack(const std::vector<const Matrix*>& stack, int n_threads, PackedRoom& room) {
+  const PackedMatrix packed = pack_stacked(stack, n_threads, room);
   for (const Matrix* part : stack) release_pages(*part);
   return packed;
 }
 
-PackedLayer pack(const LayerWeights& weights, int n_threads) {
+PackedLayer pack(const LayerWeights& weights, int n_threads, PackedRoom& room) {
   PackedLayer layer;
   layer.weights = &weights;
   int first = 0;
   for (const auto& stack : query_key_value_stacks(weights)) {
-    layer.query_key_value.push_back({pack(stack, n_threads), first});
+    layer.query_key_value.push_back({pack(stack, n_threads, room), first});
     first += layer.query_key_value.back().matrix.n_out;
   }
-  layer.attention_out = pack({&weights.attention_out}, n_threads);
-  layer.gate_up = pack_gate_up(weights.gate, weights.up, n_threads);
+  layer.attention_out = pack({&weights.attention_out}, n_threads, room);
+  layer.gate_up = pack_gate_up(weights.gate, weights.up, n_threads, room);
   release_pages(weights.gate);
   release_pages(weights.up);
-  layer.down = pack({&weights.down}, n_threads);
+  layer.down = pack({&weights.down}, n_threads, room);
   return layer;
 }
 
@@ -53,9 +53,10 @@ bool are_same(const LayerWeights& a, const LayerWeights& b) {
 }  // namespace
 
 PackedWeights::PackedWeights(const Model& model, int n_threads)
-    : stored(model.weights), tied_head(model.config.tied_head) {
-  for (const LayerWeights& weights : stored.layers) layers.push_back(pack(weights, n_threads));
-  head = pack({tied_head ? &stored.embedding : &stored.head}, n_threads);
+    : stored(model.weights), tied_head(model.config.tied_head), room_(packed_weight_bytes(model)) {
+  for (const LayerWeights& weights : stored.layers)
+    layers.push_back(pack(weights, n_threads, room_));
+  head = pack({tied_head ? &stored.embedding : &stored.head}, n_threads, room_);
 }
 
 // A copy of a model that changed its ends alone is the same to a kernel.

@@ -21,6 +21,9 @@ struct PackedWeights {
   const bool tied_head;
   std::vector<PackedLayer> layers;
   PackedMatrix head;
+
+ private:
+  PackedRoom room_;
 };
 
 }  // namespace specbench::engine
