@@ -262,6 +262,8 @@ TEST(GgufConfig, RefusesWrongYarnAndFactors) {
 
 TEST(GgufConfig, KeepsWithinASlidingWindow) {
   GgufParts parts = tiny_gguf();
+  parts.set("llama.attention.key_length", gguf_u32(32));
+  parts.set("llama.attention.value_length", gguf_u32(32));
   parts.set("llama.attention.sliding_window", gguf_u32(24));
   EXPECT_EQ(config_of(parts).max_positions, 24);
   // The rotation is scaled by the length of training, not by the window.

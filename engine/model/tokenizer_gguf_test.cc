@@ -127,14 +127,16 @@ TEST(TokenizerGguf, CutsATextToTheSameTokens) {
     for (int i = 0; i < 20; ++i) {
       std::string text;
       for (std::size_t n = random.below(3); n > 0; --n) text += kSpaceMark;
-      for (std::size_t n = 1 + random.below(3); n > 0; --n) text += units[random.below(3)];
+      // In every other round marks may also stand behind other characters.
+      const std::size_t n_units = round % 2 == 0 ? 3 : 4;
+      for (std::size_t n = 1 + random.below(3); n > 0; --n) text += units[random.below(n_units)];
       if (std::count(vocabulary.tokens.begin(), vocabulary.tokens.end(), text) > 0) continue;
       vocabulary.tokens.push_back(text);
       vocabulary.scores.push_back(-static_cast<float>(random.below(6)));
       vocabulary.types.push_back(random.below(2) == 0 ? 5 : 1);
     }
     const TokenizerSpec spec = read_gguf_vocabulary(vocabulary, "m.gguf");
-    ASSERT_TRUE(spec.cuts_before_marks);
+    EXPECT_TRUE(spec.cuts_before_marks || round % 2 == 1);
     const SentencePieceBpe whole(spec.pieces, spec.first.of_byte);
     const Tokenizer tokenizer = Tokenizer::from_gguf(vocabulary, "m.gguf");
     std::string text;
