@@ -5,6 +5,7 @@
 #include <optional>
 #include <variant>
 
+#include "engine/model/config_limits.h"
 #include "engine/model/config_rope.h"
 #include "engine/model/input_file.h"
 #include "engine/model/json.h"
@@ -15,25 +16,11 @@ namespace {
 
 constexpr std::uint64_t kMaxConfigBytes = 16 << 20;
 
-// Bounds far above any model published, low enough that a product of two fits in 64 bits with room
-// to spare.
-constexpr int kMaxVocab = 1 << 22;
-constexpr int kMaxWidth = 1 << 16;
-constexpr int kMaxLayers = 1 << 10;
-constexpr int kMaxHeads = 1 << 10;
-constexpr int kMaxHeadDim = 1 << 10;
-constexpr int kMaxFfnWidth = 1 << 20;
-constexpr int kMaxPositions = 1 << 24;
-
-int positive(const JsonView& field, int most) {
-  return static_cast<int>(field.as_integer_in(1, most));
-}
-
 /// What sliding_window means to a model type.
 enum class Window {
-  kRefused,  ///< no such field belongs there
-  kUnused,   ///< switched by use_sliding_window, which is refused where it is on
-  kCaps      ///< on, 4096 where absent, null for none
+  kUnused,       ///< switched by use_sliding_window, which is refused where it is on
+  kCapsIfGiven,  ///< no such field belongs there: whoever wrote it meant it
+  kCaps          ///< on, 4096 where absent, null for none
 };
 constexpr int kDefaultWindow = 4096;
 
@@ -50,7 +37,7 @@ struct Architecture {
 };
 
 constexpr Architecture kArchitectures[] = {
-    {"llama", "LlamaForCausalLM", 2048, 0, 0, Window::kRefused, false, false},
+    {"llama", "LlamaForCausalLM", 2048, 0, 0, Window::kCapsIfGiven, false, false},
     {"mistral", "MistralForCausalLM", 131072, 8, 0, Window::kCaps, false, false},
     {"qwen2", "Qwen2ForCausalLM", 32768, 32, 0, Window::kUnused, true, false},
     {"qwen3", "Qwen3ForCausalLM", 32768, 32, 128, Window::kUnused, false, true},
@@ -100,8 +87,6 @@ void check_unsupported(const JsonView& top, const Architecture& architecture) {
   refuse_if_set(top, "mlp_bias", "biases in the feed-forward layers are");
   refuse_if_set(top, "quantization_config", "quantized weights are");
   refuse_if_set(top, "use_sliding_window", "sliding-window attention is");
-  if (architecture.window == Window::kRefused)
-    refuse_if_set(top, "sliding_window", "sliding-window attention is");
   refuse_if_set(top, "num_local_experts", "a mixture of experts is");
   refuse_if_set(top, "attn_logit_softcapping", "capping of attention scores is");
   refuse_if_set(top, "final_logit_softcapping", "capping of logits is");
@@ -115,15 +100,6 @@ void check_unsupported(const JsonView& top, const Architecture& architecture) {
         part && part->as_number() != 1.0)
       part->fail("only 1 (all of each head rotated) is supported");
   }
-}
-
-double read_norm_eps(const JsonView& top) {
-  const auto eps = top.find("rms_norm_eps");
-  if (!eps) return 1e-6;
-  if (!(eps->as_number() > 0.0 && eps->as_number() <= 1.0)) {
-    eps->fail("expected a number above 0, at most 1");
-  }
-  return eps->as_number();
 }
 
 void read_kv_heads(const JsonView& top, const Architecture& architecture, ModelConfig& config) {
@@ -182,11 +158,6 @@ void add_eos(const JsonView& top, ModelConfig& config) {
   for (std::size_t i = 0; i < eos->as_array().size(); ++i) add(eos->item(i));
 }
 
-void read_special_tokens(const JsonView& top, ModelConfig& config) {
-  if (const auto bos = top.find("bos_token_id")) config.bos = read_token(*bos, config);
-  add_eos(top, config);
-}
-
 /// Up to the window's length every position sees all before it, so nothing has to be hidden while
 /// no sequence is longer.
 void read_positions(const JsonView& top, const Architecture& architecture, ModelConfig& config) {
@@ -194,8 +165,9 @@ void read_positions(const JsonView& top, const Architecture& architecture, Model
   const int max_positions = given ? positive(*given, kMaxPositions) : architecture.max_positions;
   read_rope(top, max_positions, config);
   config.max_positions = max_positions;
-  if (architecture.window != Window::kCaps || is_null(top, "sliding_window")) return;
+  if (architecture.window == Window::kUnused || is_null(top, "sliding_window")) return;
   const auto window = top.find("sliding_window");
+  if (!window && architecture.window == Window::kCapsIfGiven) return;
   config.max_positions =
       std::min(max_positions, window ? positive(*window, kMaxPositions) : kDefaultWindow);
 }
@@ -219,10 +191,11 @@ ModelConfig parse_config(std::string_view json, const std::string& file) {
   config.n_heads = positive(top.at("num_attention_heads"), kMaxHeads);
   read_kv_heads(top, architecture, config);
   read_head_dim(top, architecture, config);
-  config.norm_eps = read_norm_eps(top);
+  const auto eps = top.find("rms_norm_eps");
+  config.norm_eps = eps ? read_norm_eps(*eps) : 1e-6;
   read_positions(top, architecture, config);
   if (const auto field = top.find("tie_word_embeddings")) config.tied_head = field->as_bool();
-  read_special_tokens(top, config);
+  add_eos(top, config);
   return config;
 }
 

@@ -11,10 +11,10 @@
 namespace specbench::engine {
 
 /// model_type llama, mistral, qwen2 or qwen3. Absent fields take the values Hugging Face's config
-/// classes give them, but for bos_token_id and eos_token_id: absent or null means none. `bos` is
-/// what the file names; whether it goes before a prompt is the tokenizer's matter (bos.h).
-/// Mistral's sliding window caps max_positions: within it every position sees all before it. `file`
-/// is named in messages. Throws InputError.
+/// classes give them, but for eos_token_id: absent or null means none. bos_token_id is not read:
+/// what goes before a prompt is the tokenizer's matter (bos.h). The sliding window of llama and
+/// mistral caps max_positions: within it every position sees all before it. `file` is named in
+/// messages. Throws InputError.
 ModelConfig parse_config(std::string_view json, const std::string& file);
 
 ModelConfig read_config(const std::filesystem::path& file);

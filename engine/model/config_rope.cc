@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/model/config_limits.h"
 #include "engine/model/rope.h"
 
 namespace specbench::engine {
@@ -14,8 +15,6 @@ namespace specbench::engine {
 namespace {
 
 using Kind = RopeScaling::Kind;
-
-constexpr int kMaxTrained = 1 << 24;
 
 double number_in(const JsonView& field, double low, double high, const char* what) {
   const double value = field.as_number();
@@ -134,7 +133,7 @@ RopeScaling read_scaling(const JsonView& top, const JsonView& scaling, Kind kind
   rope.kind = kind;
   const auto original = find_original(top, scaling);
   rope.original_positions =
-      original ? static_cast<int>(original->as_integer_in(1, kMaxTrained)) : max_positions;
+      original ? static_cast<int>(original->as_integer_in(1, kMaxPositions)) : max_positions;
   const auto factor = scaling.find("factor");
   if (!factor && kind == Kind::kYarn && original) {
     rope.factor = static_cast<double>(max_positions) / rope.original_positions;

@@ -1,7 +1,7 @@
 // A GGUF file, version 2 or 3, little-endian, taken apart where it lies
-// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). Works on bytes, so that a damaged
-// file costs no more than its own size: every count, length and offset is compared with the bytes
-// that are left before it is used. Knows no architecture.
+// (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). A damaged file costs no more than a
+// small multiple of its own size: every count, length and offset is compared with the bytes that
+// are left before it is used. Knows no architecture.
 #pragma once
 
 #include <cstddef>

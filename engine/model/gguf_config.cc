@@ -1,29 +1,19 @@
 #include "engine/model/gguf_config.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/error.h"
+#include "engine/model/config_limits.h"
 #include "engine/model/gguf_rope.h"
 #include "engine/model/input_file.h"
+#include "engine/model/tokenizer_gguf.h"
 
 namespace specbench::engine {
 
 namespace {
 
-// As in config.cc.
-constexpr int kMaxVocab = 1 << 22;
-constexpr int kMaxWidth = 1 << 16;
-constexpr int kMaxLayers = 1 << 10;
-constexpr int kMaxHeads = 1 << 10;
-constexpr int kMaxHeadDim = 1 << 10;
-constexpr int kMaxFfnWidth = 1 << 20;
-constexpr int kMaxPositions = 1 << 24;
-
-constexpr std::int32_t kUnusedToken = 5;  // as a type (gguf_vocabulary.h)
-
-int positive(const GgufField& field, int most) {
-  return static_cast<int>(field.as_integer_in(1, most));
-}
+constexpr std::int32_t kControlToken = 3;  // as a type (gguf_vocabulary.h)
 
 bool is_zero(const GgufField& field) { return field.as_number() == 0.0; }
 
@@ -79,11 +69,14 @@ void check_unsupported(const GgufFile& file, const std::string& prefix) {
   if (parallel && parallel->as_bool()) parallel->fail("parallel residuals are not supported");
 }
 
-/// A window that no sequence can outgrow changes nothing.
-void check_window(const GgufFile& file, const std::string& prefix, int max_positions) {
+/// Up to the window's length every position sees all before it. The architecture llama is also
+/// Mistral's, where the window is on; whether other architectures use it, the file does not say.
+void read_window(const GgufFile& file, const std::string& prefix, ModelConfig& config) {
   const auto window = file.find(prefix + "attention.sliding_window");
-  if (!window || is_zero(*window) || window->as_number() >= max_positions) return;
-  window->fail("sliding-window attention is not supported; use a model without it");
+  if (!window || is_zero(*window) || window->as_number() >= config.max_positions) return;
+  if (config.architecture != "llama")
+    window->fail("sliding-window attention is not supported; use a model without it");
+  config.max_positions = positive(*window, kMaxPositions);
 }
 
 void read_heads(const GgufFile& file, const std::string& prefix, ModelConfig& config) {
@@ -122,23 +115,23 @@ void read_heads(const GgufFile& file, const std::string& prefix, ModelConfig& co
   }
 }
 
-double read_norm_eps(const GgufField& field) {
-  const double eps = field.as_number();
-  if (!(eps > 0.0 && eps <= 1.0)) field.fail("expected a number above 0, at most 1");
-  return eps;
-}
+/// Texts and types of the tokens.
+struct TokenList {
+  std::vector<std::string> texts;
+  std::vector<std::int32_t> types;  ///< empty where the file has not one for each text
+};
 
-/// Ids from the end of the list that are marked as unused are padding up to the embedding's rows.
-int count_tokens(const GgufFile& file, int n_listed) {
+TokenList read_tokens(const GgufFile& file) {
+  TokenList tokens;
+  tokens.texts = file.at("tokenizer.ggml.tokens").as_strings();
   const auto types = file.find("tokenizer.ggml.token_type");
-  if (!types || types->n_items() != static_cast<std::uint64_t>(n_listed)) return n_listed;
-  const std::vector<std::int32_t> all = types->as_integers_in(0, 255);
-  int n = n_listed;
-  while (n > 0 && all[static_cast<std::size_t>(n - 1)] == kUnusedToken) --n;
-  return n;
+  if (types && types->n_items() == tokens.texts.size())
+    tokens.types = types->as_integers_in(0, 255);
+  return tokens;
 }
 
-void read_vocab_size(const GgufFile& file, ModelConfig& config) {
+/// Returns the tokens once it has checked how many there are.
+TokenList read_vocab_size(const GgufFile& file, ModelConfig& config) {
   const GgufField tokens = file.at("tokenizer.ggml.tokens");
   const std::uint64_t n_listed = tokens.n_items();
   const GgufTensor* const embedding = file.tensor(kGgufEmbedding);
@@ -157,9 +150,11 @@ void read_vocab_size(const GgufFile& file, ModelConfig& config) {
     tokens.fail("expected from 1 to " + std::to_string(n_rows) + ", the rows of " + kGgufEmbedding);
   }
   config.vocab_size = static_cast<int>(n_rows);
-  const int n_tokens = count_tokens(file, static_cast<int>(n_listed));
+  TokenList all = read_tokens(file);
+  const int n_tokens = static_cast<int>(count_gguf_tokens(all.texts, all.types));
   if (n_tokens == 0) tokens.fail("all of them are marked as unused");
   if (n_tokens < config.vocab_size) config.n_tokens = n_tokens;
+  return all;
 }
 
 /// Where the file does not say, whether BOS goes first depends on the tokenizer: always with
@@ -168,13 +163,19 @@ bool adds_bos(const GgufFile& file) {
   if (const auto field = file.find("tokenizer.ggml.add_bos_token")) return field->as_bool();
   if (file.at("tokenizer.ggml.model").as_string() == "llama") return true;
   const auto pre = file.find("tokenizer.ggml.pre");
-  if (!pre) return false;
-  const auto with_bos = {"llama3",  "llama-v3", "llama-bpe", "falcon3",
-                         "pixtral", "midm-2.0", "tekken"};
-  return std::find(with_bos.begin(), with_bos.end(), pre->as_string()) != with_bos.end();
+  return pre && gguf_pattern_adds_bos(pre->as_string());
 }
 
-void read_special_tokens(const GgufFile& file, ModelConfig& config) {
+/// Of the tokens at which llama.cpp stops whatever the keys say, those that end a turn or a
+/// document; not those that part the files of a repository.
+bool ends_a_text(std::string_view token) {
+  static constexpr std::string_view kEnds[] = {"<|eot_id|>", "<|eom_id|>",    "<|im_end|>",
+                                               "<|end|>",    "<|endoftext|>", "<|end_of_text|>",
+                                               "</s>",       "<end_of_turn>"};
+  return std::find(std::begin(kEnds), std::end(kEnds), token) != std::end(kEnds);
+}
+
+void read_special_tokens(const GgufFile& file, const TokenList& tokens, ModelConfig& config) {
   const int n_tokens = config.n_tokens != 0 ? config.n_tokens : config.vocab_size;
   const auto find = [&](const char* key) -> std::optional<TokenId> {
     const auto field = file.find(key);
@@ -186,11 +187,18 @@ void read_special_tokens(const GgufFile& file, ModelConfig& config) {
     const auto asked = file.find("tokenizer.ggml.add_bos_token");
     if (!config.bos && asked) asked->fail("but tokenizer.ggml.bos_token_id is missing");
   }
+  const auto is_in = [](const std::vector<TokenId>& ids, TokenId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
                           "tokenizer.ggml.eom_token_id"}) {
     const auto id = find(key);
-    if (id && std::find(config.eos.begin(), config.eos.end(), *id) == config.eos.end())
-      config.eos.push_back(*id);
+    if (id && !is_in(config.eos, *id)) config.eos.push_back(*id);
+  }
+  const std::vector<TokenId> named = config.eos;
+  for (std::size_t id = 0; id < tokens.types.size(); ++id) {
+    if (tokens.types[id] != kControlToken || !ends_a_text(tokens.texts[id])) continue;
+    if (!is_in(named, static_cast<TokenId>(id))) config.eos.push_back(static_cast<TokenId>(id));
   }
 }
 
@@ -206,12 +214,11 @@ ModelConfig read_gguf_config(const GgufFile& file) {
   config.n_layers = positive(file.at(prefix + "block_count"), kMaxLayers);
   config.ffn_width = positive(file.at(prefix + "feed_forward_length"), kMaxFfnWidth);
   config.max_positions = positive(file.at(prefix + "context_length"), kMaxPositions);
-  check_window(file, prefix, config.max_positions);
   read_heads(file, prefix, config);
   config.norm_eps = read_norm_eps(file.at(prefix + "attention.layer_norm_rms_epsilon"));
   read_gguf_rope(file, prefix, config);
-  read_vocab_size(file, config);
-  read_special_tokens(file, config);
+  read_window(file, prefix, config);  // shortens what the rotation's scaling may refer to
+  read_special_tokens(file, read_vocab_size(file, config), config);
   config.has_qkv_bias =
       config.architecture == "qwen2" || file.tensor("blk.0.attn_q.bias") != nullptr;
   config.has_qk_norm = config.architecture == "qwen3";

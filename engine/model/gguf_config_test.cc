@@ -94,8 +94,7 @@ TEST(GgufConfig, RefusesWhatItCannotCompute) {
       {"split.count", gguf_number(GgufType::kUint16, std::uint16_t{3}),
        "key 'split.count' is 3; a model split over several files is not supported"},
       {"llama.expert_count", gguf_u32(8), "'llama.expert_count' is 8; a mixture of experts is not"},
-      {"llama.attention.sliding_window", gguf_u32(63),
-       "'llama.attention.sliding_window' is 63; sliding-window attention is not supported"},
+      {"llama.attention.sliding_window", gguf_f32(7.5F), "_window' is 7.5; expected an integer"},
       {"llama.attention.causal", gguf_bool(false), "is false; only causal attention"},
       {"llama.use_parallel_residual", gguf_bool(true), "parallel residuals are not supported"},
       {"llama.attention.scale", gguf_f32(0.5F), "another scale of attention scores is not"},
@@ -253,66 +252,33 @@ TEST(GgufConfig, RefusesWrongYarnAndFactors) {
     EXPECT_EQ(wrong_error([&] { config_of(parts); }, "'rope_freqs.weight' " + fragment), "");
   };
   const std::string name = "rope_freqs.weight";
-  expect({name, {3}, 0, std::string(12, 'x')}, "is stored as F32 in 1 dimensions; expected F32");
-  expect({name, {1, 2}, 0, std::string(8, 'x')}, "is stored as F32 in 2 dimensions");
-  expect({name, {2}, 1, std::string(4, 'x')}, "is stored as F16 in 1 dimensions");
+  expect({name, {3}, 0, std::string(12, 'x')},
+         "is stored as F32 of shape [3]; expected F32 of shape [2]");
+  expect({name, {1, 2}, 0, std::string(8, 'x')}, "is stored as F32 of shape [2, 1]");
+  expect({name, {2}, 1, std::string(4, 'x')}, "is stored as F16 of shape [2]");
   expect({name, {2}, 0, raw(std::vector<float>{1, 0})}, "holds 0.000000 at index 1; expected");
   expect({name, {2}, 0, raw(std::vector<float>{std::nanf(""), 1})}, "holds nan at index 0");
 }
 
-TEST(GgufConfig, CountsTheTokens) {
+TEST(GgufConfig, KeepsWithinASlidingWindow) {
   GgufParts parts = tiny_gguf();
-  std::vector<std::string> tokens(200, "a");
-  parts.set("tokenizer.ggml.tokens", gguf_strings(tokens));
-  parts.drop("tokenizer.ggml.eos_token_id");
-  EXPECT_EQ(config_of(parts).vocab_size, 259);
-  EXPECT_EQ(config_of(parts).n_tokens, 200);
-  // Padding at the end is marked as unused; unused ids elsewhere are ids like others.
-  std::vector<std::int32_t> types(200, 1);
-  types[7] = types[198] = types[199] = 5;
-  parts.set("tokenizer.ggml.token_type", gguf_array(GgufType::kInt32, 200, raw(types)));
-  EXPECT_EQ(config_of(parts).n_tokens, 198);
-  parts.set("tokenizer.ggml.eos_token_id", gguf_u32(198));
-  EXPECT_EQ(wrong_error([&] { config_of(parts); }, "expected an integer from 0 to 197"), "");
-  parts.drop("tokenizer.ggml.eos_token_id");
-  types.assign(200, 5);
-  parts.set("tokenizer.ggml.token_type", gguf_array(GgufType::kInt32, 200, raw(types)));
-  EXPECT_EQ(wrong_error([&] { config_of(parts); }, "all of them are marked as unused"), "");
-}
-
-TEST(GgufConfig, PutsBosFirstWhereTheFileOrItsTokenizerSaysSo) {
-  const auto bos = [](const std::string& model, const std::string& pre, const std::string& add) {
-    GgufParts parts = tiny_gguf();
-    parts.set("tokenizer.ggml.model", gguf_string(model));
-    parts.set("tokenizer.ggml.pre", gguf_string(pre));
-    if (!add.empty()) parts.set("tokenizer.ggml.add_bos_token", add);
-    return config_of(parts).bos;
-  };
-  EXPECT_EQ(bos("llama", "default", ""), 257);
-  EXPECT_EQ(bos("llama", "default", gguf_bool(false)), std::nullopt);
-  EXPECT_EQ(bos("gpt2", "smollm", ""), std::nullopt);
-  EXPECT_EQ(bos("gpt2", "qwen2", gguf_bool(true)), 257);
-  EXPECT_EQ(bos("gpt2", "llama-bpe", ""), 257);
-  EXPECT_EQ(bos("gpt2", "llama-bpe", gguf_bool(false)), std::nullopt);
-  EXPECT_EQ(bos("gpt2", "tekken", ""), 257);
-  GgufParts parts = tiny_gguf();
-  parts.drop("tokenizer.ggml.bos_token_id");
-  parts.set("tokenizer.ggml.model", gguf_string("llama"));
-  EXPECT_EQ(config_of(parts).bos, std::nullopt);
-  parts.set("tokenizer.ggml.add_bos_token", gguf_bool(true));
+  parts.set("llama.attention.key_length", gguf_u32(32));
+  parts.set("llama.attention.value_length", gguf_u32(32));
+  parts.set("llama.attention.sliding_window", gguf_u32(24));
+  EXPECT_EQ(config_of(parts).max_positions, 24);
+  // The rotation is scaled by the length of training, not by the window.
+  parts.set("llama.rope.scaling.type", gguf_string("yarn"));
+  parts.set("llama.rope.scaling.factor", gguf_f32(4));
+  const std::vector<double> frequencies = config_of(parts).rope_frequencies;
+  parts.drop("llama.attention.sliding_window");
+  EXPECT_EQ(config_of(parts).rope_frequencies, frequencies);
+  parts = tiny_gguf("qwen2");
+  parts.set("qwen2.attention.sliding_window", gguf_u32(63));
   EXPECT_EQ(wrong_error([&] { config_of(parts); },
-                        "add_bos_token' is true; but tokenizer.ggml.bos_token_id is missing"),
+                        "'qwen2.attention.sliding_window' is 63; sliding-window attention is not"),
             "");
-}
-
-TEST(GgufConfig, EndsAtAnyOfSeveralTokens) {
-  GgufParts parts = tiny_gguf();
-  parts.set("tokenizer.ggml.eot_token_id", gguf_u32(257));
-  parts.set("tokenizer.ggml.eom_token_id", gguf_u32(258));
-  EXPECT_EQ(config_of(parts).eos, (std::vector<TokenId>{258, 257}));
-  for (const char* key : {"eos", "eot", "eom"})
-    parts.drop("tokenizer.ggml." + std::string(key) + "_token_id");
-  EXPECT_TRUE(config_of(parts).eos.empty());
+  parts.set("qwen2.attention.sliding_window", gguf_u32(64));
+  EXPECT_EQ(config_of(parts).max_positions, 64);
 }
 
 TEST(GgufConfig, SurvivesMutation) {

@@ -1,14 +1,10 @@
 #include "engine/model/gguf_model.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
 #include "engine/model/gguf.h"
 #include "engine/model/gguf_config.h"
 #include "engine/model/gguf_vocabulary.h"
@@ -102,17 +98,9 @@ TensorSet tensors_of(const GgufFile& file, const MappedFile& mapped, const Model
   return tensors;
 }
 
-void check_exists(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::exists(path, error) || error) return;
-  throw InputError("model file " + (path.empty() ? "''" : path.string()) +
-                   " does not exist; give a GGUF file.");
-}
-
 }  // namespace
 
 Model load_gguf(const std::filesystem::path& path) {
-  check_exists(path);
   const auto mapped = MappedFile::open(path);
   const GgufFile file(mapped->bytes(), mapped->name());
   Model model;
@@ -123,9 +111,7 @@ Model load_gguf(const std::filesystem::path& path) {
   model.weights = WeightTaker(tensors, model.config).take();
   // The factors have gone into the config's frequencies.
   tensors.expect_all_taken([](std::string_view name) { return name == kGgufRopeFactors; });
-  // More than a few threads do not read memory faster.
-  model.weights_hash =
-      tensors.inspect(std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16));
+  model.weights_hash = tensors.inspect(n_reading_threads());
   model.weights_dtype = tensors.dtype();
   return model;
 }

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/model/config_limits.h"
 #include "engine/model/gguf_config.h"
 #include "engine/model/input_file.h"
 #include "engine/model/rope.h"
+#include "engine/model/tensors.h"
 
 namespace specbench::engine {
 
 namespace {
-
-constexpr int kMaxOriginalPositions = 1 << 24;
 
 /// Keys by their end, as in "rope.scaling.factor".
 class RopeKeys {
@@ -36,7 +36,7 @@ class RopeKeys {
 void read_yarn(const RopeKeys& keys, const ModelConfig& config, RopeScaling& scaling) {
   scaling.original_positions = config.max_positions;
   if (const auto field = keys.find("scaling.original_context_length")) {
-    scaling.original_positions = static_cast<int>(field->as_integer_in(1, kMaxOriginalPositions));
+    scaling.original_positions = static_cast<int>(field->as_integer_in(1, kMaxPositions));
   }
   if (const auto field = keys.find("scaling.yarn_ext_factor"); field && field->as_number() != 1.0) {
     field->fail("only 1 (the blend of YaRN in full) is supported");
@@ -80,9 +80,8 @@ std::vector<float> read_factors(const GgufFile& file, int n_pairs) {
   if (tensor->shape.size() != 1 || tensor->shape[0] != n_pairs ||
       tensor->type != WeightType::kF32) {
     throw InputError(file.name() + ": tensor " + quote(kGgufRopeFactors) + " is stored as " +
-                     weight_type_name(tensor->type) + " in " +
-                     std::to_string(tensor->shape.size()) + " dimensions; expected F32, one of " +
-                     std::to_string(n_pairs) + " values.");
+                     weight_type_name(tensor->type) + " of shape " + shape_text(tensor->shape) +
+                     "; expected F32 of shape [" + std::to_string(n_pairs) + "].");
   }
   std::vector<float> factors(static_cast<std::size_t>(n_pairs));
   dequantize(tensor->type, file.data(*tensor).data(), factors.size(), factors.data());

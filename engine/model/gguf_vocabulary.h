@@ -6,8 +6,9 @@
 
 namespace specbench::engine {
 
-/// Throws InputError naming file, key and value; also where lists that belong together differ in
-/// length.
+/// Throws InputError naming file, key and value; also where a key that the kind of vocabulary needs
+/// is missing, lists that belong together differ in length, or a "llama" file asks for changes to a
+/// text that are not reproduced here.
 GgufVocabulary load_gguf_vocabulary(const GgufFile& file);
 
 }  // namespace specbench::engine

@@ -23,8 +23,7 @@ InputFile::InputFile(const std::filesystem::path& path) : name_(path.string()) {
   // The kind is asked for before opening: opening a pipe would wait for its writer.
   if (::stat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) {
-      throw InputError(name_ +
-                       " does not exist; give a Hugging Face model directory that holds it.");
+      throw InputError((name_.empty() ? "''" : name_) + " does not exist; " + kModelSources + ".");
     }
     throw InputError(name_ + " cannot be opened: " + system_words(errno) + ".");
   }

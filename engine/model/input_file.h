@@ -11,6 +11,11 @@
 
 namespace specbench::engine {
 
+/// What a model is read from, for the messages that ask for one.
+inline constexpr const char* kModelSources =
+    "give a Hugging Face directory (config.json, tokenizer.json, *.safetensors), a GGUF file or "
+    "synthetic:<shape>";
+
 class InputFile {
  public:
   /// Throws InputError if the path is missing, is not a regular file, or cannot be opened.

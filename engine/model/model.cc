@@ -1,11 +1,9 @@
 #include "engine/model/model.h"
 
-#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "engine/error.h"
@@ -14,27 +12,12 @@
 #include "engine/model/gguf_model.h"
 #include "engine/model/input_file.h"
 #include "engine/model/synthetic.h"
+#include "engine/model/tensors.h"
 #include "engine/model/weights.h"
 
 namespace specbench::engine {
 
 namespace {
-
-void check_directory(const std::filesystem::path& directory) {
-  std::error_code error;
-  const auto status = std::filesystem::status(directory, error);
-  const std::string name = directory.string();
-  if (!std::filesystem::exists(status)) {
-    throw InputError(
-        "model directory " + (name.empty() ? "''" : name) +
-        " does not exist; give a directory with config.json, tokenizer.json and *.safetensors.");
-  }
-  if (!std::filesystem::is_directory(status)) {
-    throw InputError("model " + name +
-                     " is not a directory; give a directory with config.json, tokenizer.json and "
-                     "*.safetensors.");
-  }
-}
 
 /// The last part of the path as given; "." and ".." are resolved first.
 std::string name_of(const std::filesystem::path& directory) {
@@ -73,18 +56,12 @@ void check_bos(const Model& model, const std::filesystem::path& directory) {
                    "; the file is damaged, so fetch the model again.");
 }
 
-/// More than a few do not read memory faster.
-int n_reading_threads() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
-}
-
 }  // namespace
 
 std::vector<TokenId> Model::encode_prompt(std::string_view text) const {
-  std::vector<TokenId> ids;
-  if (config.bos) ids.push_back(*config.bos);
-  const std::vector<TokenId> text_ids = tokenizer.encode(text);
-  ids.insert(ids.end(), text_ids.begin(), text_ids.end());
+  std::vector<TokenId> ids = tokenizer.encode(text);
+  const bool is_there = !ids.empty() && ids.front() == config.bos;
+  if (config.bos && !is_there) ids.insert(ids.begin(), *config.bos);
   if (ids.empty()) {
     throw InputError("the prompt is empty and model " + name +
                      " puts no BOS token before it; give a prompt of at least one token.");
@@ -93,7 +70,6 @@ std::vector<TokenId> Model::encode_prompt(std::string_view text) const {
 }
 
 Model load_hugging_face(const std::filesystem::path& directory) {
-  check_directory(directory);
   Model model;
   model.name = name_of(directory);
   // Small files first: a wrong directory is told before gigabytes are read.
@@ -120,18 +96,15 @@ Model load_hugging_face(const std::filesystem::path& directory) {
 }
 
 Model load_model(const std::string& source, std::size_t memory_limit_bytes) {
-  constexpr const char* kSupported =
-      "give a Hugging Face directory (config.json, tokenizer.json, *.safetensors), a GGUF file or "
-      "synthetic:<shape>";
   std::error_code error;
   if (source.starts_with("synthetic:")) return make_synthetic(source, memory_limit_bytes);
   const auto status = std::filesystem::status(source, error);
   if (std::filesystem::is_directory(status)) return load_hugging_face(source);
   if (!std::filesystem::exists(status))
-    throw InputError("model " + quote(source) + " does not exist; " + kSupported + ".");
+    throw InputError("model " + quote(source) + " does not exist; " + kModelSources + ".");
   if (std::filesystem::is_regular_file(status) && is_gguf(source)) return load_gguf(source);
   throw InputError("model " + source + " is not a directory and does not begin with 'GGUF'; " +
-                   kSupported + ".");
+                   kModelSources + ".");
 }
 
 }  // namespace specbench::engine

@@ -68,8 +68,9 @@ struct Model {
   std::uint64_t weights_hash = 0;
   std::string weights_dtype;  ///< as stored: "BF16", "Q4_1"; the commonest by bytes, "+" if others
 
-  /// Ids of a prompt: BOS first where the model wants one, then the text. Throws InputError if the
-  /// text is empty and there is no BOS.
+  /// Ids of a prompt: BOS first where the model wants one, then the text. A text that spells BOS in
+  /// front, as chat templates do, gets no second one: here this departs from a plain call of
+  /// Hugging Face's tokenizer. Throws InputError if the text is empty and there is no BOS.
   std::vector<TokenId> encode_prompt(std::string_view text) const;
 };
 

@@ -63,6 +63,10 @@ TEST(Model, EncodesPromptsAsTheOracle) {
             (std::vector<TokenId>{4094, 1029, 304, 258, 1896, 333, 360, 46, 1208}));
   EXPECT_EQ(model.encode_prompt("Emma had never"), (std::vector<TokenId>{4094, 1800, 338, 578}));
   EXPECT_EQ(model.encode_prompt(""), std::vector<TokenId>{4094});
+  // As a chat template writes it: one BOS, not two.
+  EXPECT_EQ(model.encode_prompt("<|begin_of_text|>Emma had never"),
+            (std::vector<TokenId>{4094, 1800, 338, 578}));
+  EXPECT_EQ(model.encode_prompt("Emma<|begin_of_text|>"), (std::vector<TokenId>{4094, 1800, 4094}));
 }
 
 TEST(Model, RefusesAnEmptyPromptWithoutBos) {
@@ -93,6 +97,9 @@ TEST(Model, PutsBosFirstWhereItsTokenizerDoes) {
   const std::string end_first =
       R"({"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"e"}},{"Sequence":{"id":"A"}}],
           "special_tokens":{"e":{"ids":[4095]}}})";
+  EXPECT_EQ(ids_with(end_first), (std::vector<TokenId>{4095, 1800, 338, 578}));
+  folder.write("config.json", replaced(slurp(kAusten / "config.json"), "\"bos_token_id\": 4094",
+                                       "\"bos_token_id\": 128000"));
   EXPECT_EQ(ids_with(end_first), (std::vector<TokenId>{4095, 1800, 338, 578}));
 }
 
@@ -159,10 +166,11 @@ TEST(Model, IsNamedAfterItsDirectory) {
 TEST(Model, RefusesDirectoriesThatAreNoModel) {
   const ScratchFolder folder;
   EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path() / "no"); },
-                        "no does not exist; give a directory"),
+                        "no/config.json does not exist; give a Hugging Face directory"),
             "");
-  EXPECT_EQ(wrong_error([] { load_hugging_face(""); }, "model directory '' does not exist"), "");
-  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.write("f", "x")); }, "is not a directory"),
+  EXPECT_EQ(wrong_error([] { load_hugging_face(""); }, "config.json does not exist"), "");
+  EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.write("f", "x")); },
+                        "f/config.json cannot be opened: Not a directory."),
             "");
   EXPECT_EQ(wrong_error([&] { load_hugging_face(folder.path()); }, "config.json does not exist"),
             "");

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "engine/error.h"
@@ -24,14 +25,6 @@ namespace {
 
 // What was checked is hashed from the level-2 cache, not from memory a second time.
 constexpr std::size_t kChunkBytes = std::size_t{128} << 10;
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  constexpr std::size_t kMostExtents = 8;
-  std::string text = "[";
-  for (std::size_t i = 0; i < std::min(shape.size(), kMostExtents); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  return text + (shape.size() > kMostExtents ? ", ...]" : "]");
-}
 
 /// Of a row of n values. Throws InputError where they do not fill whole blocks.
 void check_blocks(const StoredTensor& tensor, int n) {
@@ -88,6 +81,18 @@ std::string line_of(const StoredTensor& tensor, std::uint64_t hash) {
 }
 
 }  // namespace
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  constexpr std::size_t kMostExtents = 8;
+  std::string text = "[";
+  for (std::size_t i = 0; i < std::min(shape.size(), kMostExtents); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + (shape.size() > kMostExtents ? ", ...]" : "]");
+}
+
+int n_reading_threads() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
+}
 
 TensorSet::TensorSet(std::string source, std::string wants)
     : source_(std::move(source)), wants_(std::move(wants)) {}

@@ -27,6 +27,12 @@ struct StoredTensor {
   std::string file;  ///< where it lies, for messages
 };
 
+/// As in "[12, 4]".
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
+/// For TensorSet::inspect: more than a few do not read memory faster.
+int n_reading_threads();
+
 class TensorSet {
  public:
   /// `source`: the model's path, for messages. `wants`: what its config calls itself, as in "a

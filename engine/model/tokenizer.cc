@@ -17,6 +17,7 @@ namespace specbench::engine {
 namespace {
 
 constexpr std::uint64_t kMaxTokenizerBytes = 256 << 20;
+constexpr std::size_t kMaxAddedBytes = 1024;  ///< of one token: looking for it takes time with that
 
 using Model = std::variant<Bpe, SentencePieceBpe, Unigram>;
 
@@ -43,6 +44,11 @@ AddedTokenFinder make_finder(const TokenizerSpec& spec, bool is_normalized,
     if (token.content.empty()) {
       throw InputError(file + ": added token " + std::to_string(token.id) +
                        " is nothing once the normalizer has changed it, which is not supported.");
+    }
+    if (token.content.size() > kMaxAddedBytes) {
+      throw InputError(file + ": added token " + std::to_string(token.id) + " is looked for as " +
+                       std::to_string(token.content.size()) + " bytes; at most " +
+                       std::to_string(kMaxAddedBytes) + " are supported.");
     }
     tokens.push_back(std::move(token));
   }
@@ -196,10 +202,13 @@ std::string Tokenizer::decode(std::span<const TokenId> ids) const {
     is_front = is_front && bytes.empty();  // an id without a token is not there
   }
   if (!impl_) return text;
-  for (int n = 0; n < impl_->spec.n_stripped && text.starts_with(impl_->spec.stripped); ++n) {
-    text.erase(0, impl_->spec.stripped.size());
+  const std::string& stripped = impl_->spec.stripped;
+  std::size_t begin = 0;
+  for (int n = 0; n < impl_->spec.n_stripped; ++n) {
+    if (!std::string_view(text).substr(begin).starts_with(stripped)) break;
+    begin += stripped.size();
   }
-  return text;
+  return text.erase(0, begin);
 }
 
 int Tokenizer::size() const { return impl_ ? static_cast<int>(impl_->spec.token_bytes.size()) : 0; }

@@ -2,9 +2,8 @@
 // and sentencepiece from its models: byte-level BPE, BPE and unigrams over characters. What comes
 // back of a text t, decode(encode(t)):
 // - byte level: t, less bytes that have no token (SmolLM2 lacks 21, of them six control
-// characters);
-//   its normal form where the file normalizes; with add_prefix_space a space in front of every part
-//   between added tokens that began with none.
+//   characters); its normal form where the file normalizes; with add_prefix_space a space in front
+//   of every part between added tokens that began with none.
 // - otherwise: t, where the file has byte fallback and takes off in front what it put there. U+2581
 //   comes back as a space. A file that puts a space in front where there is none (Metaspace) loses
 //   one that was there; one that puts a space in front of every part leaves it behind added tokens.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +32,20 @@ class AddedTokenFinder {
   explicit AddedTokenFinder(const std::vector<AddedToken>& tokens);
 
   /// The parts of `text` in order: of tokens the leftmost, of those the longest. They live as long
-  /// as the text and the finder.
+  /// as the text and the finder. Time n times the longest token's length, times log of how many
+  /// there are.
   std::vector<TextPart> split(std::string_view text) const;
 
  private:
+  class WhiteSpace;  ///< around the places of one text
+
   /// The first token at or after `begin`, which moves there; null where there is none.
   const AddedToken* find(std::string_view text, std::size_t& begin) const;
+  const AddedToken* longest_at(std::string_view text) const;
 
-  std::array<std::vector<AddedToken>, 256> by_first_byte_;
+  std::vector<AddedToken> tokens_;  ///< by their bytes
+  /// Those whose first byte is b lie from first_[b] up to first_[b + 1].
+  std::array<std::size_t, 257> first_{};
 };
 
 }  // namespace specbench::engine

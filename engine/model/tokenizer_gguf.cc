@@ -1,7 +1,7 @@
 #include "engine/model/tokenizer_gguf.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -18,16 +18,18 @@ namespace specbench::engine {
 namespace {
 
 constexpr std::size_t kMaxTokens = 1 << 22;
+constexpr std::size_t kMaxTokenBytes = 4096;  ///< joining pieces takes time with the longest
 
 enum TokenType : int { kNormal = 1, kUnknown, kControl, kUserDefined, kUnused, kByte };
 
 /// What a name of tokenizer.ggml.pre stands for: the published tokenizer.json of the models that
-/// llama.cpp gives it to.
+/// llama.cpp gives it to; of falcon3 and pixtral what llama.cpp takes it for.
 struct NamedPattern {
   const char* name;
   std::vector<const char*> patterns;
   bool ignores_merges = false;
   bool is_nfc = false;
+  bool adds_bos = false;  ///< where the file does not say
 };
 
 const std::vector<NamedPattern>& named_patterns() {
@@ -46,13 +48,21 @@ const std::vector<NamedPattern>& named_patterns() {
       // What llama.cpp does with a file whose own pattern nobody wrote down.
       {"default", {R"([\p{P}\$\+<=>\^~\|]+)", kGpt2Pattern, R"(\p{N}+)", "[0-9][0-9][0-9]"}},
       {"smollm", {R"(\p{N})", kGpt2Pattern}},
-      {"llama-bpe", {kLlama3}, true},
-      {"llama3", {kLlama3}, true},
-      {"llama-v3", {kLlama3}, true},
-      {"qwen2", {kQwen2}, false, true},
-      {"tekken", {kTekken}, true},
+      {"llama-bpe", {kLlama3}, true, false, true},
+      {"llama3", {kLlama3}, true, false, true},
+      {"llama-v3", {kLlama3}, true, false, true},
+      {"falcon3", {kLlama3}, true, false, true},
+      {"pixtral", {kLlama3}, true, false, true},
+      {"qwen2", {kQwen2}, false, true, false},
+      {"deepseek-r1-qwen", {kQwen2}, false, true, false},
+      {"tekken", {kTekken}, true, false, true},
   };
   return kPatterns;
+}
+
+/// What converters write for an id that has no token.
+bool is_padding(std::string_view text, std::size_t id) {
+  return text == "[PAD" + std::to_string(id) + "]";
 }
 
 /// One vocabulary on its way into a specification.
@@ -66,10 +76,8 @@ class Reader {
     index_tokens();
     if (vocabulary_.model == "gpt2") {
       read_byte_level();
-    } else if (vocabulary_.model == "llama") {
-      read_sentencepiece();
     } else {
-      fail("model", "is " + quote(vocabulary_.model) + "; only 'gpt2' and 'llama' are supported");
+      read_sentencepiece();
     }
     read_added();
     return std::move(spec_);
@@ -85,12 +93,23 @@ class Reader {
 
   std::size_t size() const { return vocabulary_.tokens.size(); }
 
+  /// Of the tokens at the end of the list; "[PAD7]" elsewhere is a token like others.
+  bool is_filler(std::size_t id) const {
+    return id >= n_tokens_ && is_padding(vocabulary_.tokens[id], id);
+  }
+
   bool is_added(std::size_t id) const {
     const int type = vocabulary_.types[id];
+    if (is_filler(id)) return false;
     return type == kUnknown || type == kControl || type == kUserDefined;
   }
 
   void check() const {
+    if (vocabulary_.model != "gpt2" && vocabulary_.model != "llama") {
+      fail("model", "is " + quote(vocabulary_.model) +
+                        "; only 'gpt2' (byte-level BPE) and 'llama' (SentencePiece's BPE) are "
+                        "supported, so use the model's Hugging Face directory");
+    }
     if (size() == 0 || size() > kMaxTokens) {
       fail("tokens", "holds " + std::to_string(size()) + " tokens; expected 1 to " +
                          std::to_string(kMaxTokens));
@@ -105,18 +124,18 @@ class Reader {
              "is " + std::to_string(vocabulary_.types[id]) + "; expected 1 to 6");
       }
     }
-    const auto unknown = vocabulary_.unknown;
-    if (unknown && (*unknown < 0 || static_cast<std::size_t>(*unknown) >= size())) {
-      fail("unknown_token_id", "is " + std::to_string(*unknown) + "; the ids run from 0 to " +
-                                   std::to_string(size() - 1));
-    }
   }
 
   void index_tokens() {
+    n_tokens_ = count_gguf_tokens(vocabulary_.tokens, vocabulary_.types);
     ids_.reserve(size());
     for (std::size_t id = 0; id < size(); ++id) {
       const std::string& text = vocabulary_.tokens[id];
       if (text.empty()) fail_token(id, "a token of no characters is not supported");
+      if (text.size() > kMaxTokenBytes) {
+        fail_token(id, "it is " + std::to_string(text.size()) + " bytes long, and at most " +
+                           std::to_string(kMaxTokenBytes) + " are supported");
+      }
       if (valid_prefix(text) != text.size()) fail_token(id, "that is not UTF-8");
       const auto [known, is_new] = ids_.emplace(text, static_cast<TokenId>(id));
       if (!is_new) fail_token(id, "token " + std::to_string(known->second) + " has the same text");
@@ -220,12 +239,13 @@ class Reader {
   }
 
   /// Pieces join into normal, unused and user-defined ones; never into one that a text cannot
-  /// spell.
+  /// spell. An unused piece does not keep a text from being cut: how it came together, and so what
+  /// it is taken apart into, depends on its own characters alone.
   void add_piece(std::size_t id, const DecoderSpec& decoder) {
     const std::string& text = vocabulary_.tokens[id];
     const int type = vocabulary_.types[id];
     spec_.token_bytes.push_back(decoded(text, decoder));
-    if (type != kNormal && type != kUnused && type != kUserDefined) return;
+    if (is_filler(id) || (type != kNormal && type != kUnused && type != kUserDefined)) return;
     spec_.pieces.push_back({text, score(id), static_cast<TokenId>(id), type == kUnused});
     spec_.cuts_before_marks = spec_.cuts_before_marks && has_marks_in_front_only(text);
   }
@@ -242,6 +262,7 @@ class Reader {
 
   const GgufVocabulary& vocabulary_;
   const std::string& file_;
+  std::size_t n_tokens_ = 0;  ///< of the list, without what fills it up
   std::unordered_map<std::string_view, TokenId> ids_;
   TokenizerSpec spec_;
 };
@@ -250,6 +271,20 @@ class Reader {
 
 TokenizerSpec read_gguf_vocabulary(const GgufVocabulary& vocabulary, const std::string& file) {
   return Reader(vocabulary, file).read();
+}
+
+std::size_t count_gguf_tokens(const std::vector<std::string>& tokens,
+                              const std::vector<std::int32_t>& types) {
+  std::size_t n = tokens.size();
+  const auto is_unused = [&](std::size_t id) { return id < types.size() && types[id] == kUnused; };
+  while (n > 0 && (is_unused(n - 1) || is_padding(tokens[n - 1], n - 1))) --n;
+  return n;
+}
+
+bool gguf_pattern_adds_bos(std::string_view pre) {
+  const auto& all = named_patterns();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const NamedPattern& one) { return one.adds_bos && pre == one.name; });
 }
 
 }  // namespace specbench::engine

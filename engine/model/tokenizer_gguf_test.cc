@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/model/tokenizer_spec.h"
@@ -41,7 +42,9 @@ TEST(TokenizerGguf, KnowsWhatTheNamesOfPatternsStandFor) {
   } cases[] = {{"gpt-2", 1, false, false},  {"default", 4, false, false},
                {"smollm", 2, false, false}, {"llama-bpe", 1, true, false},
                {"llama3", 1, true, false},  {"llama-v3", 1, true, false},
-               {"qwen2", 1, false, true},   {"tekken", 1, true, false}};
+               {"falcon3", 1, true, false}, {"pixtral", 1, true, false},
+               {"qwen2", 1, false, true},   {"deepseek-r1-qwen", 1, false, true},
+               {"tekken", 1, true, false}};
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     GgufVocabulary vocabulary = small_gpt2();
@@ -102,7 +105,6 @@ TEST(TokenizerGguf, FindsUserDefinedTokens) {
 TEST(TokenizerGguf, LeavesOutBytesThatHaveNoToken) {
   GgufVocabulary vocabulary = small_gpt2();
   vocabulary.tokens[4] = "zz";
-  vocabulary.unknown = 0;
   const Tokenizer tokenizer = Tokenizer::from_gguf(vocabulary, "m.gguf");
   EXPECT_EQ(tokenizer.encode("!\x04!"), (std::vector<TokenId>{33, 33}));
 }
@@ -113,6 +115,63 @@ TEST(TokenizerGguf, CutsOnlyWhereNoPieceReachesOver) {
   EXPECT_FALSE(read_gguf_vocabulary(vocabulary, "m.gguf").cuts_before_marks);
   EXPECT_EQ(Tokenizer::from_gguf(vocabulary, "m.gguf").encode("a a"),
             (std::vector<TokenId>{258, 261, 259}));
+}
+
+// Many pieces are unused, and taken apart again by how they came together.
+TEST(TokenizerGguf, CutsATextToTheSameTokens) {
+  testing::TestRandom random(7);
+  const std::string units[] = {"a", "b", "c", kSpaceMark};
+  for (int round = 0; round < 500; ++round) {
+    GgufVocabulary vocabulary = small_llama();
+    vocabulary.add_space_prefix = false;
+    for (int i = 0; i < 20; ++i) {
+      std::string text;
+      for (std::size_t n = random.below(3); n > 0; --n) text += kSpaceMark;
+      // In every other round marks may also stand behind other characters.
+      const std::size_t n_units = round % 2 == 0 ? 3 : 4;
+      for (std::size_t n = 1 + random.below(3); n > 0; --n) text += units[random.below(n_units)];
+      if (std::count(vocabulary.tokens.begin(), vocabulary.tokens.end(), text) > 0) continue;
+      vocabulary.tokens.push_back(text);
+      vocabulary.scores.push_back(-static_cast<float>(random.below(6)));
+      vocabulary.types.push_back(random.below(2) == 0 ? 5 : 1);
+    }
+    const TokenizerSpec spec = read_gguf_vocabulary(vocabulary, "m.gguf");
+    EXPECT_TRUE(spec.cuts_before_marks || round % 2 == 1);
+    const SentencePieceBpe whole(spec.pieces, spec.first.of_byte);
+    const Tokenizer tokenizer = Tokenizer::from_gguf(vocabulary, "m.gguf");
+    std::string text;
+    for (std::size_t n = random.below(40); n > 0; --n) text += units[random.below(4)];
+    std::vector<TokenId> ids;
+    whole.encode(text, ids);
+    EXPECT_EQ(tokenizer.encode(text), ids) << text;
+  }
+}
+
+TEST(TokenizerGguf, DoesNotLookForWhatFillsTheListUp) {
+  for (GgufVocabulary vocabulary : {small_gpt2(), small_llama()}) {
+    const auto n = static_cast<TokenId>(vocabulary.tokens.size());
+    const auto add = [&](TokenId named, int type) {
+      vocabulary.tokens.push_back("[PAD" + std::to_string(named) + "]");
+      vocabulary.types.push_back(type);
+      if (!vocabulary.scores.empty()) vocabulary.scores.push_back(0);
+    };
+    const auto first_id = [&](TokenId named) {
+      return Tokenizer::from_gguf(vocabulary, "m.gguf")
+          .encode("<s>[PAD" + std::to_string(named) + "]a")
+          .at(vocabulary.model == "llama" ? 1 : 3);
+    };
+    add(n, 4);
+    add(n + 1, 3);
+    EXPECT_EQ(count_gguf_tokens(vocabulary.tokens, vocabulary.types), n);
+    EXPECT_NE(first_id(n), n);
+    EXPECT_EQ(Tokenizer::from_gguf(vocabulary, "m.gguf").decode(std::vector<TokenId>{n}),
+              "[PAD" + std::to_string(n) + "]");
+    // A token behind them, or of another number, makes them tokens like others.
+    add(n, 4);
+    vocabulary.tokens.back() = "[PAD7]";
+    EXPECT_EQ(count_gguf_tokens(vocabulary.tokens, vocabulary.types), n + 3);
+    EXPECT_EQ(first_id(n), n);
+  }
 }
 
 using Change = void (*)(GgufVocabulary&);
@@ -130,7 +189,8 @@ TEST(TokenizerGguf, RefusesHostileVocabularies) {
     Change change;
     const char* fragment;
   } cases[] = {
-      {[](GgufVocabulary& v) { v.model = "t5"; }, "model is 't5'; only 'gpt2' and 'llama' are"},
+      {[](GgufVocabulary& v) { v.model = "t5"; },
+       "model is 't5'; only 'gpt2' (byte-level BPE) and 'llama' (SentencePiece's BPE) are"},
       {[](GgufVocabulary& v) { v.pre = "bloom"; },
        "pre is 'bloom'; of the splitting patterns only "
        "'gpt-2', 'default', 'smollm', 'llama-bpe'"},
@@ -151,9 +211,8 @@ TEST(TokenizerGguf, RefusesHostileVocabularies) {
       {[](GgufVocabulary& v) { v.merges = {"a zz"}; },
        "merges[0] is 'a zz'; tokenizer.ggml.tokens lacks 'zz'"},
       {[](GgufVocabulary& v) { v.merges = {"b a"}; }, "tokenizer.ggml.tokens lacks 'ba'"},
-      {[](GgufVocabulary& v) { v.unknown = 258; },
-       "unknown_token_id is 258; the ids run from 0 to 257"},
-      {[](GgufVocabulary& v) { v.unknown = -1; }, "unknown_token_id is -1; the ids run"},
+      {[](GgufVocabulary& v) { v.tokens[256] = std::string(4097, 'a'); },
+       "it is 4097 bytes long, and at most 4096 are supported"},
   };
   for (const auto& c : cases) expect_refused(small_gpt2(), c.change, c.fragment);
 }

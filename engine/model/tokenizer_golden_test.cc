@@ -16,6 +16,8 @@ using testing::golden_tokenizer;
 using testing::kGoldenFolder;
 
 constexpr std::size_t kCases = 376;
+// Its oracle does not find special tokens as they are spelled.
+constexpr std::size_t kSentencepieceCases = 338;
 
 json golden_json(const std::string& name) {
   return json::parse(testing::slurp(kGoldenFolder / (name + ".json")));
@@ -77,10 +79,10 @@ TEST(GoldenTokenizers, AgreeWithSentencepiece) {
   vocabulary.scores = document["scores"].get<std::vector<float>>();
   vocabulary.types = document["types"].get<std::vector<std::int32_t>>();
   const Tokenizer plain = Tokenizer::from_gguf(vocabulary, "sentencepiece.json");
-  EXPECT_GT(compare_with_golden(plain, "sentencepiece"), 330U);
+  EXPECT_EQ(compare_with_golden(plain, "sentencepiece"), kSentencepieceCases);
   vocabulary.types = document["types_with_unused"].get<std::vector<std::int32_t>>();
   const Tokenizer pruned = Tokenizer::from_gguf(vocabulary, "sentencepiece.json");
-  EXPECT_GT(compare_with_golden(pruned, "sentencepiece-unused"), 330U);
+  EXPECT_EQ(compare_with_golden(pruned, "sentencepiece-unused"), kSentencepieceCases);
 }
 
 }  // namespace

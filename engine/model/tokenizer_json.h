@@ -9,8 +9,8 @@
 
 namespace specbench::engine {
 
-/// Throws InputError naming `file`, field and value. The post-processor is ignored: BOS comes from
-/// config.json. So are truncation and padding, which are the caller's.
+/// Throws InputError naming `file`, field and value. The post-processor, which says whether BOS
+/// goes first, is bos.h's; truncation and padding, which are the caller's, are ignored.
 TokenizerSpec parse_tokenizer(std::string_view json, const std::string& file);
 
 }  // namespace specbench::engine

@@ -17,13 +17,15 @@ namespace specbench::engine {
 namespace {
 
 constexpr std::size_t kMaxUnigramBytes = 16 << 20;  ///< the tree of pieces takes 40 times as much
+constexpr std::size_t kMaxPieceBytes = 4096;        ///< encoding takes time with the longest piece
 
 void read_vocabulary(const JsonView& vocab, Vocabulary& vocabulary) {
   const auto& members = vocab.as_object();
   vocabulary.ids.reserve(members.size());
+  const std::int64_t max_id = max_token_id(members.size());
   for (const JsonMember& member : members) {
     const JsonView entry = vocab.child(member);
-    const auto id = static_cast<TokenId>(entry.as_integer_in(0, kMaxTokenId));
+    const auto id = static_cast<TokenId>(entry.as_integer_in(0, max_id));
     if (member.key.empty()) entry.fail("a token of no characters is not supported");
     if (vocabulary.has(id)) entry.fail("another token has the same id; ids must differ");
     vocabulary.place(member.key, id);
@@ -210,6 +212,10 @@ void read_unigram(const JsonView& model, TokenizerSpec& spec, Vocabulary& vocabu
     spec.unigram.scored.push_back(read_scored(entry));
     const std::string& text = entry.item(0).as_string();
     if (text.empty()) entry.item(0).fail("a token of no characters is not supported");
+    if (text.size() > kMaxPieceBytes) {
+      entry.item(0).fail("it is " + std::to_string(text.size()) + " bytes long; at most " +
+                         std::to_string(kMaxPieceBytes) + " are supported");
+    }
     if (vocabulary.ids.contains(text)) entry.item(0).fail("another token has the same text");
     vocabulary.place(text, static_cast<TokenId>(id));
     n_bytes += text.size();

@@ -1,6 +1,8 @@
 // The parts of tokenizer.json, read one by one into a specification; for tokenizer_json.cc.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +16,14 @@
 namespace specbench::engine {
 
 inline constexpr std::int64_t kMaxTokenId = (1 << 22) - 1;
+
+/// The largest id that a file of so many tokens may give: every id up to it costs memory, and one
+/// token of a huge id would cost as much as millions. Published vocabularies leave out few.
+inline std::int64_t max_token_id(std::size_t n_tokens) {
+  constexpr std::int64_t kAlways = 65536, kPerToken = 8;
+  const auto n = static_cast<std::int64_t>(n_tokens);
+  return std::min(kMaxTokenId, std::max(kAlways, kPerToken * n) - 1);
+}
 
 /// The tokens of a file; the texts live in the JSON tree.
 struct Vocabulary {

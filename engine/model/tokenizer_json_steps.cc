@@ -8,6 +8,46 @@ namespace specbench::engine {
 
 namespace {
 
+// Far above what published files do. Each step of a hostile file could double the text before it.
+constexpr std::size_t kMaxSteps = 64;
+constexpr double kMaxGrowth = 64.0;
+constexpr std::size_t kMaxPrependedBytes = 64;
+constexpr double kNfcGrowth = 3.0;  ///< of one character at most, in bytes
+constexpr int kMaxStripped = 1000;
+
+double growth(const std::string& what, const std::string& by) {
+  return std::max(1.0, static_cast<double>(by.size()) / static_cast<double>(what.size()));
+}
+
+/// `steps`: the whole normalizer or decoder; `times`: how many times as long they may make a text.
+void check_growth(const JsonView& steps, std::size_t n_steps, double times) {
+  if (n_steps > kMaxSteps) {
+    steps.fail("it has " + std::to_string(n_steps) + " steps, of which at most " +
+               std::to_string(kMaxSteps) + " are supported");
+  }
+  if (times > kMaxGrowth) {
+    steps.fail("its replacements could make a text more than " +
+               std::to_string(static_cast<int>(kMaxGrowth)) +
+               " times as long; use steps that grow "
+               "it less");
+  }
+}
+
+void check_normalizer(const JsonView& normalizer, const std::vector<NormalizerStep>& steps) {
+  double times = 1.0;
+  std::size_t n_prepended = 0;
+  for (const NormalizerStep& step : steps) {
+    if (step.kind == NormalizerStep::Kind::kReplace) times *= growth(step.pattern, step.content);
+    if (step.kind == NormalizerStep::Kind::kNfc) times *= kNfcGrowth;
+    if (step.kind == NormalizerStep::Kind::kPrepend) n_prepended += step.content.size();
+  }
+  check_growth(normalizer, steps.size(), times);
+  if (n_prepended > kMaxPrependedBytes) {
+    normalizer.fail("it puts " + std::to_string(n_prepended) + " bytes before a text; at most " +
+                    std::to_string(kMaxPrependedBytes) + " are supported");
+  }
+}
+
 /// A field's items where `object` is a Sequence, else the object itself.
 std::vector<JsonView> steps_of(const JsonView& object, std::string_view field) {
   if (object.at("type").as_string() != "Sequence") return {object};
@@ -131,7 +171,7 @@ void add_strip(const JsonView& step, const DecoderProgress& progress, TokenizerS
   if (!progress.is_fused) step.at("type").fail("'Strip' is supported after 'Fuse' only");
   if (step.at("stop").as_integer() != 0) step.at("stop").fail("only 0 is supported");
   spec.stripped = one_character(step.at("content"));
-  spec.n_stripped = static_cast<int>(step.at("start").as_integer_in(0, 1'000'000));
+  spec.n_stripped = static_cast<int>(step.at("start").as_integer_in(0, kMaxStripped));
 }
 
 void add_decoder_step(const JsonView& step, bool is_alone, DecoderProgress& progress,
@@ -164,13 +204,17 @@ void add_decoder_step(const JsonView& step, bool is_alone, DecoderProgress& prog
 }  // namespace
 
 void read_normalizer(const JsonView& top, TokenizerSpec& spec) {
-  if (const auto normalizer = top.find("normalizer")) add_normalizer_step(*normalizer, spec);
+  const auto normalizer = top.find("normalizer");
+  if (!normalizer) return;
+  add_normalizer_step(*normalizer, spec);
+  check_normalizer(*normalizer, spec.normalizer);
 }
 
 bool read_pre_tokenizer(const JsonView& top, TokenizerSpec& spec) {
   const auto pre_tokenizer = top.find("pre_tokenizer");
   if (!pre_tokenizer) return false;
   const std::vector<JsonView> steps = steps_of(*pre_tokenizer, "pretokenizers");
+  check_growth(*pre_tokenizer, steps.size(), 1.0);
   for (std::size_t i = 0; i < steps.size(); ++i) add_step(steps[i], i, steps.size(), spec);
   return !steps.empty() && steps.back().at("type").as_string() == "ByteLevel";
 }
@@ -190,6 +234,9 @@ DecoderSpec read_decoder(const JsonView& top, bool is_byte_level, TokenizerSpec&
   for (const JsonView& step : steps) {
     add_decoder_step(step, steps.size() == 1, progress, decoder, spec);
   }
+  double times = 1.0;
+  for (const auto& [what, by] : decoder.replacements) times *= growth(what, by);
+  check_growth(top.at("decoder"), steps.size(), times);
   return decoder;
 }
 

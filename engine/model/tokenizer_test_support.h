@@ -117,7 +117,6 @@ inline GgufVocabulary small_llama() {
   add("\xe2\x96\x81"
       "a",
       -2, 1);
-  vocabulary.unknown = 0;
   return vocabulary;
 }
 

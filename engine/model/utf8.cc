@@ -82,19 +82,6 @@ std::size_t leading_white_space(std::string_view text) {
   return n_bytes;
 }
 
-std::size_t trailing_white_space(std::string_view text) {
-  std::size_t begin = text.size();
-  while (begin > 0) {
-    std::size_t length = 1;
-    while (length < begin && length < 4 && is_in(byte_at(text, begin - length), 0x80, 0xbf))
-      ++length;
-    const std::string_view last = text.substr(begin - length, length);
-    if (character_length(last) != length || !is_white_space(first_code_point(last))) break;
-    begin -= length;
-  }
-  return text.size() - begin;
-}
-
 std::string replace_all(std::string_view text, std::string_view what, std::string_view by) {
   std::string replaced;
   replaced.reserve(text.size());

@@ -27,9 +27,8 @@ std::string to_utf8(char32_t code_point);
 /// Unicode's White_Space.
 bool is_white_space(char32_t code_point);
 
-/// Bytes of the white space that `text` begins or ends with; a byte that is not UTF-8 is none.
+/// Bytes of the white space that `text` begins with; a byte that is not UTF-8 is none.
 std::size_t leading_white_space(std::string_view text);
-std::size_t trailing_white_space(std::string_view text);
 
 /// `text` with every `what` (not empty) replaced, from the left.
 std::string replace_all(std::string_view text, std::string_view what, std::string_view by);

@@ -69,10 +69,17 @@ std::string only_safetensors_file(const std::filesystem::path& directory) {
                    "; expected one of these two.");
 }
 
-/// Both must say the same of where each tensor lies.
+/// Tensors that a file may hold, or its index name, though the model does without them.
+bool may_stay_unused(std::string_view name, const ModelConfig& config) {
+  // Old checkpoints store the rotary frequencies, which follow from the config.
+  return name.ends_with("rotary_emb.inv_freq") || (config.tied_head && name == "lm_head.weight");
+}
+
+/// Both must say the same of where each tensor lies that the model needs.
 void check_placement(const WeightMap& placed, const std::map<std::string, std::string>& found,
-                     const std::filesystem::path& directory) {
+                     const ModelConfig& config, const std::filesystem::path& directory) {
   for (const auto& [name, shard] : placed) {
+    if (may_stay_unused(name, config)) continue;
     const std::string expected = (directory / shard).string();
     const auto place = found.find(name);
     if (place == found.end() || place->second != expected) {
@@ -81,7 +88,7 @@ void check_placement(const WeightMap& placed, const std::map<std::string, std::s
     }
   }
   for (const auto& [name, file] : found) {
-    if (placed.contains(name)) continue;
+    if (placed.contains(name) || may_stay_unused(name, config)) continue;
     throw InputError(file + ": tensor " + quote(name) + " is not listed in " + kIndexFile +
                      "; fetch both again.");
   }
@@ -108,7 +115,7 @@ TensorSet open_tensors(const std::filesystem::path& directory, const ModelConfig
       tensors.add(std::move(tensor));
     }
   }
-  if (!placed.empty()) check_placement(placed, found, directory);
+  if (!placed.empty()) check_placement(placed, found, config, directory);
   return tensors;
 }
 
@@ -180,9 +187,7 @@ StoredWeights read_weights(const std::filesystem::path& directory, const ModelCo
   } else {
     weights.head = tensors.matrix("lm_head.weight", config.vocab_size, config.width);
   }
-  // Old checkpoints store the rotary frequencies, which follow from the config.
-  tensors.expect_all_taken(
-      [](std::string_view name) { return name.ends_with("rotary_emb.inv_freq"); });
+  tensors.expect_all_taken([&](std::string_view name) { return may_stay_unused(name, config); });
   stored.hash = tensors.inspect(n_threads);
   stored.dtype = tensors.dtype();
   return stored;

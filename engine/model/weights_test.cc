@@ -245,6 +245,29 @@ TEST(Weights, ReadsShards) {
   expect("field 'weight_map' is missing");
 }
 
+// A checkpoint of the old kind whose index was written for another, or a tied one's for a copy.
+TEST(Weights, DoesNotMindWhereUnusedTensorsLie) {
+  const ScratchFolder folder;
+  const std::vector<TestTensor> all = tiny_tensors(false);
+  const TestTensor frequencies = {"model.layers.0.self_attn.rotary_emb.inv_freq", {3}, {1, 2, 3}};
+  TestTensor head = all[0];
+  head.name = "lm_head.weight";
+  std::vector<TestTensor> more = all;
+  more.push_back(frequencies);
+  more.push_back(head);
+  const auto write = [&](const std::vector<TestTensor>& listed,
+                         const std::vector<TestTensor>& stored) {
+    folder.write("model.safetensors.index.json", index_json({{"a.safetensors", listed}}));
+    folder.write("a.safetensors", safetensors_bytes(stored));
+  };
+  write(more, all);
+  EXPECT_EQ(to_floats(read(folder, true).weights.embedding), all[0].values);
+  EXPECT_EQ(wrong_error([&] { read(folder, false); }, "lacks tensor 'lm_head.weight', which"), "");
+  write(all, more);
+  EXPECT_EQ(to_floats(read(folder, true).weights.embedding), all[0].values);
+  EXPECT_EQ(wrong_error([&] { read(folder, false); }, "'lm_head.weight' is not listed in"), "");
+}
+
 TEST(Weights, TakesTheOnlyFileWhateverItsName) {
   const ScratchFolder folder;
   EXPECT_EQ(wrong_error([&] { read(folder, true); }, "holds 0 *.safetensors files"), "");
