@@ -24,6 +24,7 @@ constexpr int kMaxHeads = 1 << 10;
 constexpr int kMaxHeadDim = 1 << 10;
 constexpr int kMaxFfnWidth = 1 << 20;
 constexpr int kMaxPositions = 1 << 24;
+constexpr std::size_t kMaxEos = 1000;
 
 int positive(const JsonView& field, int most) {
   return static_cast<int>(field.as_integer_in(1, most));
@@ -179,6 +180,9 @@ void add_eos(const JsonView& top, ModelConfig& config) {
       config.eos.push_back(id);
   };
   if (std::holds_alternative<std::int64_t>(eos->value().data)) return add(*eos);
+  if (eos->as_array().size() > kMaxEos)
+    eos->fail("it lists " + std::to_string(eos->as_array().size()) + " tokens, and at most " +
+              std::to_string(kMaxEos) + " are supported");
   for (std::size_t i = 0; i < eos->as_array().size(); ++i) add(eos->item(i));
 }
 

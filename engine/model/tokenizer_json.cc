@@ -38,11 +38,12 @@ void check_added_id(const JsonView& id, const AddedToken& token, const Vocabular
   }
 }
 
-AddedToken read_added_token(const JsonView& entry, const Vocabulary& vocabulary,
+AddedToken read_added_token(const JsonView& entry, std::int64_t highest,
+                            const Vocabulary& vocabulary,
                             std::unordered_set<std::string>& contents) {
   AddedToken token;
   const JsonView id = entry.at("id");
-  token.id = static_cast<TokenId>(id.as_integer_in(0, kMaxTokenId));
+  token.id = static_cast<TokenId>(id.as_integer_in(0, highest));
   const JsonView content = entry.at("content");
   token.content = content.as_string();
   token.is_normalized = flag(entry, "normalized", !flag(entry, "special", false));
@@ -58,9 +59,11 @@ AddedToken read_added_token(const JsonView& entry, const Vocabulary& vocabulary,
 void read_added_tokens(const JsonView& added, Vocabulary& vocabulary, TokenizerSpec& spec) {
   std::unordered_set<std::string> contents;
   std::vector<AddedToken> plain;  // of two with one normal form a special one counts
-  for (std::size_t i = 0; i < added.as_array().size(); ++i) {
+  const std::size_t n_added = added.as_array().size();
+  const std::int64_t highest = highest_id(vocabulary.texts.size() + n_added);
+  for (std::size_t i = 0; i < n_added; ++i) {
     const JsonView entry = added.item(i);
-    AddedToken token = read_added_token(entry, vocabulary, contents);
+    AddedToken token = read_added_token(entry, highest, vocabulary, contents);
     vocabulary.place(entry.at("content").as_string(), token.id);
     (flag(entry, "special", false) ? spec.added : plain).push_back(std::move(token));
   }

@@ -21,9 +21,10 @@ constexpr std::size_t kMaxUnigramBytes = 16 << 20;  ///< the tree of pieces take
 void read_vocabulary(const JsonView& vocab, Vocabulary& vocabulary) {
   const auto& members = vocab.as_object();
   vocabulary.ids.reserve(members.size());
+  const std::int64_t highest = highest_id(members.size());
   for (const JsonMember& member : members) {
     const JsonView entry = vocab.child(member);
-    const auto id = static_cast<TokenId>(entry.as_integer_in(0, kMaxTokenId));
+    const auto id = static_cast<TokenId>(entry.as_integer_in(0, highest));
     if (member.key.empty()) entry.fail("a token of no characters is not supported");
     if (vocabulary.has(id)) entry.fail("another token has the same id; ids must differ");
     vocabulary.place(member.key, id);

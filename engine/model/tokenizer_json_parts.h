@@ -1,6 +1,8 @@
 // The parts of tokenizer.json, read one by one into a specification; for tokenizer_json.cc.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +16,13 @@
 namespace specbench::engine {
 
 inline constexpr std::int64_t kMaxTokenId = (1 << 22) - 1;
+
+/// The largest id that a file of so many tokens may use: published ones leave out few ids, and each
+/// id takes memory.
+inline std::int64_t highest_id(std::size_t n_tokens) {
+  constexpr std::size_t kSpare = 65535;
+  return std::min(kMaxTokenId, static_cast<std::int64_t>(2 * n_tokens + kSpare));
+}
 
 /// The tokens of a file; the texts live in the JSON tree.
 struct Vocabulary {

@@ -8,6 +8,9 @@ namespace specbench::engine {
 
 namespace {
 
+constexpr std::size_t kMaxPrependedBytes =
+    64;  ///< of one step; it goes before every added token too
+
 /// A field's items where `object` is a Sequence, else the object itself.
 std::vector<JsonView> steps_of(const JsonView& object, std::string_view field) {
   if (object.at("type").as_string() != "Sequence") return {object};
@@ -28,24 +31,47 @@ const std::string& replaced_text(const JsonView& step) {
   return text.as_string();
 }
 
+/// Replacements one after another multiply: thirty short ones make a letter longer than memory.
+class Growth {
+ public:
+  void add(const JsonView& step, std::string_view text, std::string_view content) {
+    constexpr double kMost = 16;  // a space becomes a mark of three bytes in published files
+    factor_ *=
+        std::max(1.0, static_cast<double>(content.size()) / static_cast<double>(text.size()));
+    if (factor_ > kMost)
+      step.at("content").fail(
+          "with it and the replacements before it a text may become more than 16 times as long, "
+          "which is not supported");
+  }
+
+ private:
+  double factor_ = 1;
+};
+
 const std::string& one_character(const JsonView& field) {
   const std::string& text = field.as_string();
   if (text.empty() || character_length(text) != text.size()) field.fail("expected one character");
   return text;
 }
 
-void add_normalizer_step(const JsonView& step, TokenizerSpec& spec) {
+void add_normalizer_step(const JsonView& step, Growth& growth, TokenizerSpec& spec) {
   const JsonView type = step.at("type");
   const std::string& name = type.as_string();
   if (name == "Sequence") {
-    for (const JsonView& part : steps_of(step, "normalizers")) add_normalizer_step(part, spec);
+    for (const JsonView& part : steps_of(step, "normalizers"))
+      add_normalizer_step(part, growth, spec);
   } else if (name == "NFC") {
     spec.normalizer.push_back({NormalizerStep::Kind::kNfc, "", ""});
   } else if (name == "Prepend") {
-    spec.normalizer.push_back({NormalizerStep::Kind::kPrepend, "", step.at("prepend").as_string()});
+    const JsonView prepended = step.at("prepend");
+    if (prepended.as_string().size() > kMaxPrependedBytes)
+      prepended.fail("at most " + std::to_string(kMaxPrependedBytes) + " bytes are supported");
+    spec.normalizer.push_back({NormalizerStep::Kind::kPrepend, "", prepended.as_string()});
   } else if (name == "Replace") {
-    spec.normalizer.push_back(
-        {NormalizerStep::Kind::kReplace, replaced_text(step), step.at("content").as_string()});
+    const std::string& text = replaced_text(step);
+    const std::string& content = step.at("content").as_string();
+    growth.add(step, text, content);
+    spec.normalizer.push_back({NormalizerStep::Kind::kReplace, text, content});
   } else {
     type.fail("only 'NFC', 'Prepend', 'Replace' and 'Sequence' are supported");
   }
@@ -125,6 +151,7 @@ void add_step(const JsonView& step, std::size_t place, std::size_t count, Tokeni
 struct DecoderProgress {
   bool has_fallback = false;
   bool is_fused = false;
+  Growth growth;
 };
 
 void add_strip(const JsonView& step, const DecoderProgress& progress, TokenizerSpec& spec) {
@@ -146,7 +173,10 @@ void add_decoder_step(const JsonView& step, bool is_alone, DecoderProgress& prog
     if (read_prepend(step) != Metaspace::Prepend::kNever) decoder.front_mark = mark;
   } else if (name == "Replace") {
     if (is_late) type.fail("'Replace' is supported before 'ByteFallback' and 'Fuse' only");
-    decoder.replacements.emplace_back(replaced_text(step), step.at("content").as_string());
+    const std::string& text = replaced_text(step);
+    const std::string& content = step.at("content").as_string();
+    progress.growth.add(step, text, content);
+    decoder.replacements.emplace_back(text, content);
   } else if (name == "ByteFallback") {
     if (is_late) type.fail("'ByteFallback' is supported once, before 'Fuse'");
     decoder.has_byte_fallback = progress.has_fallback = true;
@@ -164,7 +194,9 @@ void add_decoder_step(const JsonView& step, bool is_alone, DecoderProgress& prog
 }  // namespace
 
 void read_normalizer(const JsonView& top, TokenizerSpec& spec) {
-  if (const auto normalizer = top.find("normalizer")) add_normalizer_step(*normalizer, spec);
+  Growth growth;
+  if (const auto normalizer = top.find("normalizer"))
+    add_normalizer_step(*normalizer, growth, spec);
 }
 
 bool read_pre_tokenizer(const JsonView& top, TokenizerSpec& spec) {

@@ -246,7 +246,14 @@ TEST(TokenizerJson, ReadsTheOldSpellingOfNever) {
   EXPECT_FALSE(spec.metaspace->splits);
 }
 
+/// Twice as long, then 8 times, then 17 times.
+constexpr const char* kGrowing = R"({"type":"Sequence","normalizers":[
+    {"type":"Replace","pattern":{"String":"1"},"content":"22"},
+    {"type":"Replace","pattern":{"String":"2"},"content":"33333333"},
+    {"type":"Replace","pattern":{"String":"3"},"content":"33333333333333333"}]})";
+
 TEST(TokenizerJson, RefusesWhatItCannotReproduce) {
+  const std::string kLongPrefix = R"({"type":"Prepend","prepend":")" + std::string(65, 'x') + "\"}";
   const Refusal cases[] = {
       {"/normalizer", R"({"type":"NFKC"})",
        "field 'normalizer.type' is 'NFKC'; only 'NFC', 'Prepend', 'Replace' and 'Sequence' are"},
@@ -257,6 +264,10 @@ TEST(TokenizerJson, RefusesWhatItCannotReproduce) {
       {"/normalizer", R"({"type":"Replace","pattern":{"String":""},"content":"b"})",
        "field 'normalizer.pattern.String' is ''; expected at least one character"},
       {"/normalizer", R"({})", "field 'normalizer.type' is missing"},
+      {"/normalizer", kGrowing,
+       "field 'normalizer.normalizers[2].content' is '33333333333333333'; with it and the "
+       "replacements before it a text may become more than 16 times as long"},
+      {"/normalizer", kLongPrefix.c_str(), "'; at most 64 bytes are supported"},
       {"/normalizer", "1", "field 'normalizer' is 1; expected an object"},
       {"/model", "", "field 'model' is missing"},
       {"/model", "[]", "field 'model' is an array; expected an object"},
@@ -272,8 +283,8 @@ TEST(TokenizerJson, RefusesWhatItCannotReproduce) {
       {"/model/vocab", "", "field 'model.vocab' is missing"},
       {"/model/vocab", "[]", "field 'model.vocab' is an array; expected an object"},
       {"/model/vocab/ab", "-1",
-       "field 'model.vocab.ab' is -1; expected an integer from 0 to 4194303"},
-      {"/model/vocab/ab", "4194304", "field 'model.vocab.ab' is 4194304"},
+       "field 'model.vocab.ab' is -1; expected an integer from 0 to 66049"},  // 2 * 257 + 65535
+      {"/model/vocab/ab", "66050", "field 'model.vocab.ab' is 66050"},
       {"/model/vocab/ab", "1e3", "field 'model.vocab.ab' is 1000; expected an integer"},
       {"/model/vocab/ab", "\"256\"", "field 'model.vocab.ab' is '256'; expected an integer"},
       {"/model/vocab/ab", "65", "is 65; another token has the same id"},
@@ -296,6 +307,8 @@ TEST(TokenizerJson, RefusesWhatItCannotReproduce) {
       {"/pre_tokenizer/use_regex", "\"yes\"", "field 'pre_tokenizer.use_regex' is 'yes'"},
       {"/added_tokens", "{}", "field 'added_tokens' is an object; expected an array"},
       {"/added_tokens/0/id", "-3", "field 'added_tokens[0].id' is -3"},
+      {"/added_tokens/0/id", "4194303",
+       "field 'added_tokens[0].id' is 4194303; expected an integer"},
       {"/added_tokens/0/id", "65",
        "field 'added_tokens[0].id' is 65; that id already belongs to 'A'"},
       {"/added_tokens/0/id", "", "field 'added_tokens[0].id' is missing"},
@@ -324,6 +337,9 @@ TEST(TokenizerJson, RefusesCharactersItCannotReproduce) {
       {"/decoder/decoders/2", R"({"type":"Replace","pattern":{"String":"a"},"content":"b"})",
        "[2].type' is 'Replace'; 'Replace' is supported before"},
       {"/decoder/decoders/2", "", "[2].type' is 'Strip'; 'Strip' is supported after 'Fuse' only"},
+      {"/decoder/decoders/0",
+       R"({"type":"Replace","pattern":{"String":"ab"},"content":"123456789012345678901234567890123"})",
+       "field 'decoder.decoders[0].content' is '123456789012345678901234567890123'; with it and"},
       {"/decoder/decoders/3/stop", "1", "[3].stop' is 1; only 0 is supported"},
       {"/decoder/decoders/3/start", "-1", "[3].start' is -1; expected an integer from 0"},
       {"/decoder/decoders/3/content", "\"ab\"", "[3].content' is 'ab'; expected one character"},
