@@ -47,8 +47,12 @@ std::uint64_t read_shape(const JsonView& field, std::vector<std::int64_t>& shape
 
 void read_offsets(const JsonView& field, std::uint64_t data_bytes, TensorInfo& tensor) {
   if (field.as_array().size() != 2) field.fail("expected two offsets, begin and end");
-  const auto last = static_cast<std::int64_t>(data_bytes);
-  const std::int64_t end = field.item(1).as_integer_in(0, last);
+  const JsonView last = field.item(1);
+  const std::int64_t end = last.as_integer_in(0, std::numeric_limits<std::int64_t>::max());
+  if (static_cast<std::uint64_t>(end) > data_bytes) {
+    last.fail("the file has only " + std::to_string(data_bytes) +
+              " bytes behind its header; it is incomplete or damaged, so fetch it again");
+  }
   const std::int64_t begin = field.item(0).as_integer_in(0, end);
   tensor.begin = static_cast<std::uint64_t>(begin);
   tensor.end = static_cast<std::uint64_t>(end);
