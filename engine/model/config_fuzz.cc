@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/model/config.h"
+#include "engine/model/fuzz_json.h"
 #include "engine/model/fuzz_support.h"
 
 // libFuzzer's name. NOLINTNEXTLINE(readability-identifier-naming)

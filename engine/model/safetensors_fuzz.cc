@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/model/fuzz_json.h"
 #include "engine/model/fuzz_support.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/test_files.h"

@@ -9,6 +9,7 @@
 
 #include "engine/model/bos.h"
 #include "engine/model/byte_alphabet.h"
+#include "engine/model/fuzz_json.h"
 #include "engine/model/fuzz_support.h"
 #include "engine/model/tokenizer.h"
 #include "engine/model/tokenizer_gguf.h"

@@ -182,7 +182,8 @@ def tensor_file(tensors):
 
 
 def layer_tensors(architecture, kind, tied):
-    """As safetensors_fuzz.cc's config_of: 3 tokens, width 2, one layer, two heads of 2 over one, feed-forward width 1."""
+    """As safetensors_fuzz.cc's config_of: 3 tokens, width 2, one layer, two heads of 2 over one, feed-forward width 1. kind: None
+    for each type in turn."""
     layer = "model.layers.0."
     tensors = {"model.embed_tokens.weight": [3, 2], layer + "input_layernorm.weight": [2],
                layer + "self_attn.q_proj.weight": [4, 2], layer + "self_attn.k_proj.weight": [2, 2],
@@ -196,7 +197,8 @@ def layer_tensors(architecture, kind, tied):
         tensors |= {layer + "self_attn.q_norm.weight": [2], layer + "self_attn.k_norm.weight": [2]}
     if not tied:
         tensors["lm_head.weight"] = [3, 2]
-    return {name: (shape, kind) for name, shape in tensors.items()}
+    kinds = [kind] if kind else list(TYPES)
+    return {name: (shape, kinds[i % len(kinds)]) for i, (name, shape) in enumerate(tensors.items())}
 
 
 def write_safetensors():
@@ -207,7 +209,7 @@ def write_safetensors():
     def whole(header, data):
         return struct.pack("<Q", len(header)) + header + data
 
-    for architecture, kind, tied in [("llama", "F32", True), ("mistral", "F16", False), ("qwen2", "BF16", False),
+    for architecture, kind, tied in [("llama", None, True), ("mistral", "F16", False), ("qwen2", "BF16", False),
                                      ("qwen3", "F32", True)]:
         tensors = layer_tensors(architecture, kind, tied)
         header, data = tensor_file(tensors)
