@@ -1,5 +1,8 @@
 // For fuzz programs (*_fuzz.cc): what must hold of every input, and one input cut into the several
-// files that a reader asks for.
+// files that a reader asks for. ci/test fuzzes for seconds; longer, keeping what is new in FOLDER:
+//   cmake --preset fuzz && cmake --build --preset fuzz
+//   build/fuzz/gguf_fuzz -max_total_time=1800 -rss_limit_mb=1024 -malloc_limit_mb=512 -timeout=10
+//     FOLDER engine/model/fuzz/gguf
 #pragma once
 
 #include <algorithm>
