@@ -33,6 +33,8 @@ void read_template(const JsonView& processor, int vocab_size, std::vector<TokenI
     }
     const JsonView name = special->at("id");
     if (is_behind) name.fail("a token behind the text is not supported");
+    // Told here, not at the end: a hostile file may list millions.
+    if (!before.empty()) name.fail("more than one token before the text is not supported");
     before.push_back(special_id(processor, name, vocab_size));
   }
   if (!is_behind) single.fail("expected the text, 'A', once");
@@ -56,13 +58,16 @@ std::optional<TokenId> read_bos(const std::filesystem::path& tokenizer_json, int
   const auto file = MappedFile::open(tokenizer_json);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
                               file->bytes().size());
+  return parse_bos(text, file->name(), vocab_size);
+}
+
+std::optional<TokenId> parse_bos(std::string_view json, const std::string& file, int vocab_size) {
   // It stands before the vocabulary, which makes up nearly all of the file.
-  const JsonValue root = parse_json_until(text, file->name(), "post_processor");
-  const auto processor = JsonView(file->name(), root).find("post_processor");
+  const JsonValue root = parse_json_until(json, file, "post_processor");
+  const auto processor = JsonView(file, root).find("post_processor");
   if (!processor) return std::nullopt;
   std::vector<TokenId> before;
   read_processor(*processor, vocab_size, before);
-  if (before.size() > 1) processor->fail("more than one token before the text is not supported");
   return before.empty() ? std::nullopt : std::optional(before.front());
 }
 

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "engine/types.h"
 
@@ -15,5 +17,8 @@ namespace specbench::engine {
 /// where it puts nothing. Throws InputError where it adds more than one token, one behind the text,
 /// or one outside [0, vocab_size).
 std::optional<TokenId> read_bos(const std::filesystem::path& tokenizer_json, int vocab_size);
+
+/// The same of its text; `file` is named in messages. What follows the post_processor is not read.
+std::optional<TokenId> parse_bos(std::string_view json, const std::string& file, int vocab_size);
 
 }  // namespace specbench::engine

@@ -57,8 +57,9 @@ TEST(Bos, RefusesWhatIsNotOneTokenBefore) {
   const auto expect = [](const std::string& processor, const char* fragment) {
     EXPECT_EQ(wrong_error([&] { bos_of(with_processor(processor)); }, fragment), "") << processor;
   };
-  expect(template_of(kBos + "," + kBos + "," + kText),
-         "'post_processor' is an object; more than one token before the text");
+  expect(
+      template_of(kBos + "," + kBos + "," + kText),
+      "'post_processor.single[1].SpecialToken.id' is '<s>'; more than one token before the text");
   expect(template_of(kText + "," + kBos),
          "'post_processor.single[1].SpecialToken.id' is '<s>'; a token behind the text");
   expect(template_of(kBos), "'post_processor.single' is an array; expected the text, 'A', once");

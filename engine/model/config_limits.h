@@ -2,6 +2,7 @@
 // any model published, low enough that a product of two fits in 64 bits with room to spare.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace specbench::engine {
@@ -13,6 +14,7 @@ inline constexpr int kMaxHeads = 1 << 10;
 inline constexpr int kMaxHeadDim = 1 << 10;
 inline constexpr int kMaxFfnWidth = 1 << 20;
 inline constexpr int kMaxPositions = 1 << 24;
+inline constexpr std::size_t kMaxEos = 1000;
 
 /// From 1 to `most`. `Field`: JsonView or GgufField; throws as its accessors do.
 template <typename Field>

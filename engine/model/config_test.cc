@@ -220,6 +220,10 @@ TEST(Config, GenerationConfigAddsEnds) {
   expect(R"({"eos_token_id":[1,300]})",
          "g: field 'eos_token_id[1]' is 300; expected a token id below vocab_size, which is 300");
   expect(R"({"eos_token_id":"</s>"})", "g: field 'eos_token_id' is '</s>'");
+  std::string many = R"({"eos_token_id":[1)";
+  for (int i = 0; i < 1000; ++i) many += ",1";
+  expect((many + "]}").c_str(),
+         "'eos_token_id' is an array; it lists 1001 tokens, and at most 1000 are supported.");
   expect("[]", "g: the top level is an array; expected an object");
   expect("", "g is not valid JSON");
 }

@@ -89,11 +89,16 @@ class WeightTaker {
   RowOrder query_order_, key_order_;  // null: as stored
 };
 
-TensorSet tensors_of(const GgufFile& file, const MappedFile& mapped, const ModelConfig& config) {
+TensorSet tensors_of(const GgufFile& file, const std::shared_ptr<const std::byte>& data,
+                     const ModelConfig& config) {
   TensorSet tensors(file.name(), "a " + config.architecture + " model of this file's metadata");
   for (const GgufTensor& tensor : file.tensors()) {
-    tensors.add({tensor.name, tensor.type, tensor.shape, mapped.at(tensor.begin),
-                 static_cast<std::size_t>(tensor.n_bytes), file.name()});
+    tensors.add({tensor.name,
+                 tensor.type,
+                 tensor.shape,
+                 {data, data.get() + tensor.begin},
+                 static_cast<std::size_t>(tensor.n_bytes),
+                 file.name()});
   }
   return tensors;
 }
@@ -102,16 +107,24 @@ TensorSet tensors_of(const GgufFile& file, const MappedFile& mapped, const Model
 
 Model load_gguf(const std::filesystem::path& path) {
   const auto mapped = MappedFile::open(path);
-  const GgufFile file(mapped->bytes(), mapped->name());
-  Model model;
+  Model model =
+      read_gguf(mapped->at(0), mapped->bytes().size(), mapped->name(), n_reading_threads());
   model.name = path.filename().string();
+  return model;
+}
+
+Model read_gguf(const std::shared_ptr<const std::byte>& data, std::size_t n_bytes,
+                const std::string& name, int n_threads) {
+  const GgufFile file({data.get(), n_bytes}, name);
+  Model model;
+  model.name = name;
   model.config = read_gguf_config(file);
   model.tokenizer = Tokenizer::from_gguf(load_gguf_vocabulary(file), file.name());
-  TensorSet tensors = tensors_of(file, *mapped, model.config);
+  TensorSet tensors = tensors_of(file, data, model.config);
   model.weights = WeightTaker(tensors, model.config).take();
   // The factors have gone into the config's frequencies.
-  tensors.expect_all_taken([](std::string_view name) { return name == kGgufRopeFactors; });
-  model.weights_hash = tensors.inspect(n_reading_threads());
+  tensors.expect_all_taken([](std::string_view tensor) { return tensor == kGgufRopeFactors; });
+  model.weights_hash = tensors.inspect(n_threads);
   model.weights_dtype = tensors.dtype();
   return model;
 }

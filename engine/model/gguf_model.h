@@ -1,7 +1,10 @@
 // A model in one GGUF file. The weights stay in the file, which is mapped.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "engine/model/model.h"
 
@@ -10,5 +13,9 @@ namespace specbench::engine {
 /// Llama-like models as llama.cpp's converters write them (gguf_config.h). Throws InputError: one
 /// sentence naming file, key or tensor, value, and what was expected.
 Model load_gguf(const std::filesystem::path& path);
+
+/// The same of bytes that lie in memory, all of the file; the weights keep them.
+Model read_gguf(const std::shared_ptr<const std::byte>& data, std::size_t n_bytes,
+                const std::string& name, int n_threads);
 
 }  // namespace specbench::engine

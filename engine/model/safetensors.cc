@@ -47,8 +47,12 @@ std::uint64_t read_shape(const JsonView& field, std::vector<std::int64_t>& shape
 
 void read_offsets(const JsonView& field, std::uint64_t data_bytes, TensorInfo& tensor) {
   if (field.as_array().size() != 2) field.fail("expected two offsets, begin and end");
-  const auto last = static_cast<std::int64_t>(data_bytes);
-  const std::int64_t end = field.item(1).as_integer_in(0, last);
+  const JsonView last = field.item(1);
+  const std::int64_t end = last.as_integer_in(0, std::numeric_limits<std::int64_t>::max());
+  if (static_cast<std::uint64_t>(end) > data_bytes) {
+    last.fail("the file has only " + std::to_string(data_bytes) +
+              " bytes behind its header; it is incomplete or damaged, so fetch it again");
+  }
   const std::int64_t begin = field.item(0).as_integer_in(0, end);
   tensor.begin = static_cast<std::uint64_t>(begin);
   tensor.end = static_cast<std::uint64_t>(end);
@@ -109,22 +113,21 @@ void check_coverage(const std::vector<TensorInfo>& tensors, std::uint64_t data_b
 }
 
 /// The JSON text between the length and the tensors.
-std::string_view header_of(const MappedFile& file) {
-  const std::span<const std::byte> bytes = file.bytes();
+std::string_view header_of(std::span<const std::byte> bytes, const std::string& file) {
   if (bytes.size() < kLengthBytes) {
-    throw InputError(file.name() + " is " + std::to_string(bytes.size()) +
+    throw InputError(file + " is " + std::to_string(bytes.size()) +
                      " bytes long; a safetensors file begins with 8 bytes of header length.");
   }
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeaderBytes) {
-    throw InputError(file.name() + " states a header of " + std::to_string(length) +
+    throw InputError(file + " states a header of " + std::to_string(length) +
                      " bytes; the format allows " + std::to_string(kMaxHeaderBytes) +
                      ", so this is no safetensors file.");
   }
   if (length > bytes.size() - kLengthBytes) {
-    throw InputError(file.name() + " states a header of " + std::to_string(length) +
-                     " bytes, but only " + std::to_string(bytes.size() - kLengthBytes) +
+    throw InputError(file + " states a header of " + std::to_string(length) + " bytes, but only " +
+                     std::to_string(bytes.size() - kLengthBytes) +
                      " follow; the file is incomplete, so fetch it again.");
   }
   return {reinterpret_cast<const char*>(bytes.data()) + kLengthBytes,
@@ -158,18 +161,22 @@ std::vector<TensorInfo> parse_safetensors_header(std::string_view header, std::u
 
 std::vector<StoredTensor> open_safetensors(const std::filesystem::path& path) {
   const auto file = MappedFile::open(path);
-  const std::string_view header = header_of(*file);
-  const std::uint64_t data_begin = kLengthBytes + header.size();
-  const std::uint64_t data_bytes = file->bytes().size() - data_begin;
+  return read_safetensors(file->at(0), file->bytes().size(), file->name());
+}
+
+std::vector<StoredTensor> read_safetensors(const std::shared_ptr<const std::byte>& data,
+                                           std::size_t n_bytes, const std::string& file) {
+  const std::string_view header = header_of({data.get(), n_bytes}, file);
+  const std::size_t data_begin = kLengthBytes + header.size();
   std::vector<StoredTensor> tensors;
-  for (TensorInfo& info : parse_safetensors_header(header, data_bytes, file->name())) {
+  for (TensorInfo& info : parse_safetensors_header(header, n_bytes - data_begin, file)) {
     StoredTensor tensor;
     tensor.name = std::move(info.name);
     tensor.type = info.type;
     tensor.shape = std::move(info.shape);
-    tensor.data = file->at(data_begin + info.begin);
+    tensor.data = {data, data.get() + data_begin + info.begin};
     tensor.n_bytes = static_cast<std::size_t>(info.end - info.begin);
-    tensor.file = file->name();
+    tensor.file = file;
     tensors.push_back(std::move(tensor));
   }
   return tensors;

@@ -3,8 +3,10 @@
 // touched; tensors are views of the mapped file. Knows nothing of models.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +34,9 @@ std::vector<TensorInfo> parse_safetensors_header(std::string_view header, std::u
 /// The tensors of a file, in the order of their bytes, each of as many bytes as its shape and type
 /// ask for. Values are not looked at. Throws InputError.
 std::vector<StoredTensor> open_safetensors(const std::filesystem::path& path);
+
+/// The same of bytes that lie in memory, all of the file; the tensors keep them.
+std::vector<StoredTensor> read_safetensors(const std::shared_ptr<const std::byte>& data,
+                                           std::size_t n_bytes, const std::string& file);
 
 }  // namespace specbench::engine

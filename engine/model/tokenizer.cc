@@ -169,8 +169,11 @@ Tokenizer Tokenizer::from_spec(TokenizerSpec spec, const std::string& file) {
 }
 
 Tokenizer Tokenizer::from_json_file(const std::filesystem::path& file) {
-  return from_spec(parse_tokenizer(read_text(file, kMaxTokenizerBytes), file.string()),
-                   file.string());
+  return from_json(read_text(file, kMaxTokenizerBytes), file.string());
+}
+
+Tokenizer Tokenizer::from_json(std::string_view json, const std::string& file) {
+  return from_spec(parse_tokenizer(json, file), file);
 }
 
 Tokenizer Tokenizer::from_gguf(const GgufVocabulary& vocabulary, const std::string& file) {

@@ -37,6 +37,9 @@ class Tokenizer {
   /// Throws InputError (file, field, value, what is supported).
   static Tokenizer from_json_file(const std::filesystem::path& file);
 
+  /// The same of its text; `file` is named in messages.
+  static Tokenizer from_json(std::string_view json, const std::string& file);
+
   /// Throws InputError likewise; `file` is the GGUF file's name, for messages.
   static Tokenizer from_gguf(const GgufVocabulary& vocabulary, const std::string& file);
 
