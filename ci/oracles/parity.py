@@ -121,7 +121,9 @@ def compare_scores(args, peer, texts, faults):
               f"{one['largest']:.3g}, mean {one['mean']:.3g}")
         if not one["same_ids"]:
             faults.append(f"The token ids of text {i} differ from the peer's.")
-        if not one["largest"] <= tolerance:  # NaN too
+        if not math.isfinite(one["largest"]):
+            faults.append(f"A probability of text {i} is zero or no number.")
+        elif one["largest"] > tolerance:
             faults.append(f"ln p of text {i} is {one['largest']:.3g} apart; {tolerance:g} is allowed.")
     n = sum(one["n"] for one in figures)
     ours, theirs = (math.exp(-sum(one[side] for one in figures) / n) for side in ("ours", "theirs"))
@@ -149,7 +151,7 @@ def compare_greedy(args, peer, text, tolerance, faults):
         said = (f"the same for {others[0]} of {len(ours)} tokens; of the {len(others)} that are not the peer's likeliest, the furthest "
                 f"is {np.max(gaps):.3g} below it in ln p")
     print(f"greedy from {head[:40]!r}: {said}")
-    if not np.max(gaps) <= 2 * tolerance:
+    if not np.max(gaps) <= 2 * tolerance:  # NaN too
         faults.append(f"Greedy text from {head[:40]!r} leaves the peer's at token {others[0]} by more than a near tie: a token is "
                       f"{np.max(gaps):.3g} below the likeliest, {2 * tolerance:g} is allowed.")
 
