@@ -37,6 +37,7 @@ FLOAT_TOLERANCE = 1e-3
 
 def tolerance_of(peer, weight_type):
     """Largest |difference| of ln p, and share of the perplexity, that rounding explains where the peer has the same weights."""
+    weight_type = weight_type.removesuffix("+")  # "F16+": some tensors have another, as norms do
     if peer in FLOAT_PEERS or weight_type == "F32":
         return FLOAT_TOLERANCE, 0.001
     # llama.cpp rounds what it multiplies with these weights to 11, 8 and 7 bits.
