@@ -56,5 +56,10 @@ def golden(case):
             "magnitude": float(rotary.attention_scaling)}
 
 
-lines = [json.dumps(golden(case)) for case in CASES]
-GOLDEN.write_text("[\n" + ",\n".join(lines) + "\n]\n")
+def main():
+    lines = [json.dumps(golden(case)) for case in CASES]
+    GOLDEN.write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()
