@@ -182,7 +182,7 @@ TEST(Info, CountsTheModelsBytes) {
   // 12 x (256 x (256 + 2 x 128 + 256) + 3 x 256 x 704 + 2 x 256) + 4096 x 256 + 256
   EXPECT_EQ(fact("parameters"), 9902336);
   EXPECT_GT(fact("file_bytes"), 2 * 9902336);
-  EXPECT_LT(fact("file_bytes"), 2 * 9902336 + 100'000);  // its header
+  EXPECT_LT(fact("file_bytes"), 2 * 9902336 + 100'000);             // its header
   EXPECT_EQ(fact("weight_bytes_run"), 2 * 9902336 + 2 * 25 * 256);  // 25 norms are float32
   EXPECT_EQ(fact("kv_bytes_per_token"), 12 * 2 * 128 * 4);
   ASSERT_NE(results::find_metric(record, "read_bandwidth"), nullptr);
