@@ -54,9 +54,10 @@ bool are_same(const LayerWeights& a, const LayerWeights& b) {
 
 PackedWeights::PackedWeights(const Model& model, int n_threads)
     : stored(model.weights), tied_head(model.config.tied_head), room_(packed_weight_bytes(model)) {
+  // The largest first: while one is packed it lies in memory twice.
+  head = pack({tied_head ? &stored.embedding : &stored.head}, n_threads, room_);
   for (const LayerWeights& weights : stored.layers)
     layers.push_back(pack(weights, n_threads, room_));
-  head = pack({tied_head ? &stored.embedding : &stored.head}, n_threads, room_);
 }
 
 // A copy of a model that changed its ends alone is the same to a kernel.

@@ -41,6 +41,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // libFuzzer's copy is exactly as long as the input: the sanitizer sees a read beyond its end.
   const std::shared_ptr<const std::byte> bytes(std::shared_ptr<void>(),
                                                reinterpret_cast<const std::byte*>(data));
-  testing::reads_or_refuses([&] { check(read_gguf(bytes, size, "fuzz.gguf", 1)); });
+  testing::reads_or_refuses([&] { check(read_gguf({bytes, size}, "fuzz.gguf", 1)); });
   return 0;
 }

@@ -89,16 +89,16 @@ class WeightTaker {
   RowOrder query_order_, key_order_;  // null: as stored
 };
 
-TensorSet tensors_of(const GgufFile& file, const std::shared_ptr<const std::byte>& data,
-                     const ModelConfig& config) {
+TensorSet tensors_of(const GgufFile& file, const FileBytes& bytes, const ModelConfig& config) {
   TensorSet tensors(file.name(), "a " + config.architecture + " model of this file's metadata");
   for (const GgufTensor& tensor : file.tensors()) {
     tensors.add({tensor.name,
                  tensor.type,
                  tensor.shape,
-                 {data, data.get() + tensor.begin},
+                 {bytes.data, bytes.data.get() + tensor.begin},
                  static_cast<std::size_t>(tensor.n_bytes),
-                 file.name()});
+                 file.name(),
+                 bytes.is_mapped});
   }
   return tensors;
 }
@@ -107,20 +107,18 @@ TensorSet tensors_of(const GgufFile& file, const std::shared_ptr<const std::byte
 
 Model load_gguf(const std::filesystem::path& path) {
   const auto mapped = MappedFile::open(path);
-  Model model =
-      read_gguf(mapped->at(0), mapped->bytes().size(), mapped->name(), n_reading_threads());
+  Model model = read_gguf(mapped->all(), mapped->name(), n_reading_threads());
   model.name = path.filename().string();
   return model;
 }
 
-Model read_gguf(const std::shared_ptr<const std::byte>& data, std::size_t n_bytes,
-                const std::string& name, int n_threads) {
-  const GgufFile file({data.get(), n_bytes}, name);
+Model read_gguf(const FileBytes& bytes, const std::string& name, int n_threads) {
+  const GgufFile file({bytes.data.get(), bytes.size}, name);
   Model model;
   model.name = name;
   model.config = read_gguf_config(file);
   model.tokenizer = Tokenizer::from_gguf(load_gguf_vocabulary(file), file.name());
-  TensorSet tensors = tensors_of(file, data, model.config);
+  TensorSet tensors = tensors_of(file, bytes, model.config);
   model.weights = WeightTaker(tensors, model.config).take();
   // The factors have gone into the config's frequencies.
   tensors.expect_all_taken([](std::string_view tensor) { return tensor == kGgufRopeFactors; });

@@ -1,11 +1,10 @@
 // A model in one GGUF file. The weights stay in the file, which is mapped.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
 
+#include "engine/model/mapped_file.h"
 #include "engine/model/model.h"
 
 namespace specbench::engine {
@@ -15,7 +14,6 @@ namespace specbench::engine {
 Model load_gguf(const std::filesystem::path& path);
 
 /// The same of bytes that lie in memory, all of the file; the weights keep them.
-Model read_gguf(const std::shared_ptr<const std::byte>& data, std::size_t n_bytes,
-                const std::string& name, int n_threads);
+Model read_gguf(const FileBytes& bytes, const std::string& name, int n_threads);
 
 }  // namespace specbench::engine

@@ -1,9 +1,8 @@
 #include "engine/model/matrix.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <utility>
+
+#include "engine/model/mapped_file.h"
 
 namespace specbench::engine {
 
@@ -25,13 +24,7 @@ std::vector<float> to_floats(const Matrix& matrix) {
 }
 
 void release_pages(const Matrix& matrix) {
-  if (!matrix.is_mapped || matrix.empty()) return;
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  // Whole pages inside: those at the ends hold other tensors too.
-  const auto first = reinterpret_cast<std::uintptr_t>(matrix.data.get());
-  const std::uintptr_t begin = (first + page - 1) / page * page;
-  const std::uintptr_t end = (first + matrix.n_bytes()) / page * page;
-  if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  if (matrix.is_mapped) release_mapped({matrix.data.get(), matrix.n_bytes()});
 }
 
 }  // namespace specbench::engine

@@ -161,22 +161,22 @@ std::vector<TensorInfo> parse_safetensors_header(std::string_view header, std::u
 
 std::vector<StoredTensor> open_safetensors(const std::filesystem::path& path) {
   const auto file = MappedFile::open(path);
-  return read_safetensors(file->at(0), file->bytes().size(), file->name());
+  return read_safetensors(file->all(), file->name());
 }
 
-std::vector<StoredTensor> read_safetensors(const std::shared_ptr<const std::byte>& data,
-                                           std::size_t n_bytes, const std::string& file) {
-  const std::string_view header = header_of({data.get(), n_bytes}, file);
+std::vector<StoredTensor> read_safetensors(const FileBytes& bytes, const std::string& file) {
+  const std::string_view header = header_of({bytes.data.get(), bytes.size}, file);
   const std::size_t data_begin = kLengthBytes + header.size();
   std::vector<StoredTensor> tensors;
-  for (TensorInfo& info : parse_safetensors_header(header, n_bytes - data_begin, file)) {
+  for (TensorInfo& info : parse_safetensors_header(header, bytes.size - data_begin, file)) {
     StoredTensor tensor;
     tensor.name = std::move(info.name);
     tensor.type = info.type;
     tensor.shape = std::move(info.shape);
-    tensor.data = {data, data.get() + data_begin + info.begin};
+    tensor.data = {bytes.data, bytes.data.get() + data_begin + info.begin};
     tensor.n_bytes = static_cast<std::size_t>(info.end - info.begin);
     tensor.file = file;
+    tensor.is_mapped = bytes.is_mapped;
     tensors.push_back(std::move(tensor));
   }
   return tensors;

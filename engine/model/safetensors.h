@@ -36,7 +36,6 @@ std::vector<TensorInfo> parse_safetensors_header(std::string_view header, std::u
 std::vector<StoredTensor> open_safetensors(const std::filesystem::path& path);
 
 /// The same of bytes that lie in memory, all of the file; the tensors keep them.
-std::vector<StoredTensor> read_safetensors(const std::shared_ptr<const std::byte>& data,
-                                           std::size_t n_bytes, const std::string& file);
+std::vector<StoredTensor> read_safetensors(const FileBytes& bytes, const std::string& file);
 
 }  // namespace specbench::engine

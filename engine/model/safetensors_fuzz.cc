@@ -74,7 +74,7 @@ void check_file(std::string_view bytes) {
   testing::reads_or_refuses([&] {
     TensorSet tensors("fuzz", "a model");
     std::size_t n_bytes = 0;
-    for (StoredTensor& tensor : read_safetensors(exact, bytes.size(), "fuzz.safetensors")) {
+    for (StoredTensor& tensor : read_safetensors({exact, bytes.size()}, "fuzz.safetensors")) {
       n_bytes += tensor.n_bytes;
       tensors.add(std::move(tensor));
     }

@@ -61,6 +61,8 @@ Inspection inspect_tensor(const StoredTensor& tensor) {
     XXH3_64bits_update(state.get(), chunk.data(), chunk.size());
   }
   found.hash = XXH3_64bits_digest(state.get());
+  // They come again when they are packed; until then they would double what packing takes.
+  if (tensor.is_mapped) release_mapped({tensor.data.get(), tensor.n_bytes});
   return found;
 }
 
@@ -137,7 +139,7 @@ Matrix TensorSet::matrix(const std::string& name, int n_rows, int n_cols) {
   matrix.n_cols = n_cols;
   matrix.type = tensor.type;
   matrix.data = tensor.data;
-  matrix.is_mapped = true;
+  matrix.is_mapped = tensor.is_mapped;
   assert(matrix.n_bytes() == tensor.n_bytes);
   return matrix;
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/model/mapped_file.h"
 #include "engine/model/matrix.h"
 #include "engine/model/weight_type.h"
 
@@ -24,7 +25,8 @@ struct StoredTensor {
   std::vector<std::int64_t> shape;        ///< outermost first: {outputs, inputs}; empty: a scalar
   std::shared_ptr<const std::byte> data;  ///< keeps its file mapped
   std::size_t n_bytes = 0;
-  std::string file;  ///< where it lies, for messages
+  std::string file;        ///< where it lies, for messages
+  bool is_mapped = false;  ///< of FileBytes
 };
 
 /// As in "[12, 4]".

@@ -50,7 +50,7 @@ TEST(Tensors, AreTakenOnceAsTheyAreStored) {
   EXPECT_TRUE(set.has("wide"));
   const Matrix matrix = set.matrix("wide", 2, 3);
   EXPECT_EQ(matrix.data, wide.data);  // no copy
-  EXPECT_TRUE(matrix.is_mapped);
+  EXPECT_FALSE(matrix.is_mapped);
   EXPECT_EQ(to_floats(matrix), (std::vector<float>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(set.vector("half", 2), (std::vector<float>{1, -2}));
   EXPECT_FALSE(set.has("wide"));
