@@ -28,8 +28,9 @@ ModelConfig long_shape(int heads, int kv_heads, int dim) {
 }
 
 class LongAttention : public ::testing::TestWithParam<KvType> {};
+class AttentionSlow : public ::testing::TestWithParam<KvType> {};
 
-TEST_P(LongAttention, ARowIsTheSameInAnyStepOnAnyThreads) {
+TEST_P(AttentionSlow, ARowIsTheSameInAnyStepOnAnyThreads) {
   // One span is 256 slots; groups of 1, of 3, and of 14, which no piece of queries holds.
   for (const ModelConfig& shape :
        {long_shape(3, 3, 20), long_shape(6, 2, 32), long_shape(14, 1, 16)}) {
@@ -78,6 +79,10 @@ TEST_P(LongAttention, LanesOfDifferentLengthsGoTogether) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cache, LongAttention, ::testing::Values(KvType::kF32, KvType::kF16),
+                         [](const auto& type) {
+                           return std::string(type.param == KvType::kF16 ? "F16" : "F32");
+                         });
+INSTANTIATE_TEST_SUITE_P(Cache, AttentionSlow, ::testing::Values(KvType::kF32, KvType::kF16),
                          [](const auto& type) {
                            return std::string(type.param == KvType::kF16 ? "F16" : "F32");
                          });

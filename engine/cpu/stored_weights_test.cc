@@ -27,6 +27,7 @@ std::vector<std::pair<int, int>> shapes_of(WeightType type) {
 }
 
 class StoredWeights : public ::testing::TestWithParam<WeightType> {};
+class StoredWeightsSlow : public ::testing::TestWithParam<WeightType> {};
 
 TEST_P(StoredWeights, ProductsHaveTheBitsOfFloats) {
   for (const auto& [n_out, n_in] : shapes_of(GetParam())) {
@@ -65,7 +66,7 @@ void expect_bits_of_floats(const Model& model, const std::string& what) {
   });
 }
 
-TEST_P(StoredWeights, ModelsHaveTheBitsOfFloats) {
+TEST_P(StoredWeightsSlow, ModelsHaveTheBitsOfFloats) {
   const ModelConfig shape = testing::make_shape(61, 256, 2, 8, 2, 32, 512);
   expect_bits_of_floats(*testing::stored_model(GetParam(), shape, 5), weight_type_name(GetParam()));
 }
@@ -99,6 +100,8 @@ TEST_P(StoredWeights, ComparisonSeesOneWeight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, StoredWeights, ::testing::ValuesIn(testing::kAllTypes),
+                         [](const auto& type) { return weight_type_name(type.param); });
+INSTANTIATE_TEST_SUITE_P(Types, StoredWeightsSlow, ::testing::ValuesIn(testing::kAllTypes),
                          [](const auto& type) { return weight_type_name(type.param); });
 
 // Types that differ inside a layer, parts that end inside a block of 32 outputs.
