@@ -71,13 +71,13 @@ TEST_P(StoredWeightsSlow, ModelsHaveTheBitsOfFloats) {
   expect_bits_of_floats(*testing::stored_model(GetParam(), shape, 5), weight_type_name(GetParam()));
 }
 
-TEST_P(StoredWeights, TiedHeadsAreReadFromTheEmbedding) {
+TEST_P(StoredWeightsSlow, TiedHeadsAreReadFromTheEmbedding) {
   ModelConfig shape = testing::make_shape(61, 256, 1, 2, 1, 128, 256);
   shape.tied_head = true;
   expect_bits_of_floats(*testing::stored_model(GetParam(), shape, 6), weight_type_name(GetParam()));
 }
 
-TEST_P(StoredWeights, RowsMayLieInAnotherOrder) {
+TEST_P(StoredWeightsSlow, RowsMayLieInAnotherOrder) {
   const ModelConfig shape = testing::make_shape(61, 256, 1, 2, 1, 128, 256);
   const auto model = testing::stored_model(GetParam(), shape, 6);
   const auto order = std::make_shared<std::vector<std::int32_t>>(256);
@@ -126,7 +126,7 @@ TEST(MixedWeights, HaveTheBitsOfFloats) {
   expect_bits_of_floats(*model, "mixed");
 }
 
-TEST(MixedWeights, KQuantsMixAsFilesOfTheMDo) {
+TEST(MixedWeightsSlow, KQuantsMixAsFilesOfTheMDo) {
   const ModelConfig shape = testing::make_shape(61, 256, 2, 8, 2, 32, 256);
   const auto model = testing::stored_model(WeightType::kQ4_K, shape, 5);
   Numbers numbers(9);
