@@ -13,6 +13,7 @@
 namespace specbench::engine {
 namespace {
 
+using testing::config_of;
 using testing::gguf_array;
 using testing::gguf_bool;
 using testing::gguf_f32;
@@ -24,11 +25,6 @@ using testing::GgufParts;
 using testing::raw;
 using testing::tiny_gguf;
 using testing::wrong_error;
-
-ModelConfig config_of(const GgufParts& parts) {
-  const std::string bytes = parts.bytes();
-  return read_gguf_config(GgufFile(std::as_bytes(std::span(bytes)), "f.gguf"));
-}
 
 TEST(GgufConfig, ReadsAModel) {
   const ModelConfig config = config_of(tiny_gguf());

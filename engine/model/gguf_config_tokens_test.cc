@@ -10,6 +10,7 @@
 namespace specbench::engine {
 namespace {
 
+using testing::config_of;
 using testing::gguf_array;
 using testing::gguf_bool;
 using testing::gguf_string;
@@ -19,11 +20,6 @@ using testing::GgufParts;
 using testing::raw;
 using testing::tiny_gguf;
 using testing::wrong_error;
-
-ModelConfig config_of(const GgufParts& parts) {
-  const std::string bytes = parts.bytes();
-  return read_gguf_config(GgufFile(std::as_bytes(std::span(bytes)), "f.gguf"));
-}
 
 TEST(GgufConfig, CountsTheTokens) {
   GgufParts parts = tiny_gguf();

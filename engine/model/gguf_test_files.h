@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/model/gguf.h"
+#include "engine/model/gguf_config.h"
 #include "engine/model/gguf_value.h"
 
 namespace specbench::engine::testing {
@@ -183,6 +186,11 @@ inline std::vector<float> floats_of(GgufParts& parts, const std::string& name) {
   std::vector<float> values(data.size() / sizeof(float));
   std::memcpy(values.data(), data.data(), data.size());
   return values;
+}
+
+inline ModelConfig config_of(const GgufParts& parts) {
+  const std::string bytes = parts.bytes();
+  return read_gguf_config(GgufFile(std::as_bytes(std::span(bytes)), "f.gguf"));
 }
 
 }  // namespace specbench::engine::testing
