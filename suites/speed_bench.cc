@@ -3,21 +3,17 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "engine/backend.h"
 #include "harness/ceiling.h"
+#include "suites/bench_support.h"
 
 namespace specbench::suites {
 namespace {
 
 constexpr int kContext = 128;  // tokens in the cache
-
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// The embedded model with a filled cache.
 class Bench {

@@ -11,7 +11,8 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, quants
 
 OUT = pathlib.Path(__file__).parents[2] / "engine/model/golden/weight_types.txt"
 # Where a block holds float16 scales and minima, in bytes from its beginning.
-SCALES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
+SCALES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208],
+          "Q5_0": [0], "Q5_1": [0, 2]}
 # Ordinary, negative, with every bit of the fraction, subnormal, largest, zero.
 CHOSEN = [0.01, -0.0371, 1.9990234375, 5.9604644775390625e-08, 65504.0, 0.0]
 
@@ -30,7 +31,8 @@ def blocks(name, n, rng):
 def main():
     rng = np.random.default_rng(7)
     lines = []
-    for name, n in {"F16": 64, "BF16": 64, "Q8_0": 6, "Q4_0": 6, "Q4_1": 6, "Q4_K": 3, "Q5_K": 3, "Q6_K": 3}.items():
+    for name, n in {"F16": 64, "BF16": 64, "Q8_0": 6, "Q4_0": 6, "Q4_1": 6, "Q4_K": 3, "Q5_K": 3, "Q6_K": 3,
+                    "Q5_0": 6, "Q5_1": 6}.items():
         raw = blocks(name, n, rng)
         values = quants.dequantize(raw, GGMLQuantizationType[name]).astype(np.float32)
         assert np.isfinite(values).all()

@@ -1,7 +1,7 @@
 // Micro benchmarks of the cpu backend on the shape of the embedded model (random weights: the time
 // is the same). Arguments: rows or threads, threads. Counters: bytes of weights and cache read a
 // second, floating-point operations a second. For products of every weight type beside the
-// machine's ceilings see suites/matmul_bench.cc; for larger models model_bench.cc.
+// machine's ceilings see suites/matmul_bench.cc; for larger models suites/model_bench.cc.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -110,6 +110,61 @@ struct Codec<WeightType::kQ4_1> {
   }
 };
 
+// Nibbles and the bits above them as bytes of the even and of the odd inputs; above kBits a byte
+// holds others' as well.
+template <int kBits>
+HWY_INLINE Words join(W nibbles, W high, int octet) {
+  const U32 du;
+  const auto low = hn::Set(du, 0x0f0f0f0fU);
+  const W above = hn::ShiftRightSame(high, octet * 2 * (kBits - 4));
+  return {select_bits(low, nibbles, hn::ShiftLeft<4>(above)),
+          select_bits(low, hn::ShiftRight<4>(nibbles), hn::ShiftLeft<8 - kBits>(above))};
+}
+template <int kBits, int I>
+HWY_INLINE V joined_weight(const Words& w, const Scales& s) {
+  return hn::MulAdd(masked_bits<I / 2 * 8, kBits>(I % 2 == 0 ? w.a : w.b), s.scale[I / 2],
+                    s.offset);
+}
+
+// The octet-th 8 inputs of a group of nibbles followed by fifth bits.
+HWY_INLINE Words five_bit_words(Bytes nibbles, int octet, int l) {
+  return join<5>(load_words(nibbles, octet * kBlock + l),
+                 load_words(nibbles + kGroup * kBlock / 2, l), octet);
+}
+
+template <>
+struct Codec<WeightType::kQ5_0> {
+  static constexpr int kInputs = kGroup, kBytes = packed_shape(WeightType::kQ5_0).n_bytes,
+                       kSet = kGroup;
+  static HWY_INLINE Scales scales(Bytes super, int, int l) {
+    const V scale = load_halves(super + 2 * l);
+    return scales_of<8>(scale, hn::Mul(scale, hn::Set(F32(), -16.0F)));
+  }
+  static HWY_INLINE Words load(Bytes super, int, int octet, int l) {
+    return five_bit_words(super + 2 * kBlock, octet, l);
+  }
+  template <int I>
+  static HWY_INLINE V weight(const Words& w, const Scales& s) {
+    return joined_weight<5, I>(w, s);
+  }
+};
+
+template <>
+struct Codec<WeightType::kQ5_1> {
+  static constexpr int kInputs = kGroup, kBytes = packed_shape(WeightType::kQ5_1).n_bytes,
+                       kSet = kGroup;
+  static HWY_INLINE Scales scales(Bytes super, int, int l) {
+    return scales_of<8>(load_halves(super + 2 * l), load_halves(super + 2 * (kBlock + l)));
+  }
+  static HWY_INLINE Words load(Bytes super, int, int octet, int l) {
+    return five_bit_words(super + 4 * kBlock, octet, l);
+  }
+  template <int I>
+  static HWY_INLINE V weight(const Words& w, const Scales& s) {
+    return joined_weight<5, I>(w, s);
+  }
+};
+
 // What is common to the types with 256 inputs under one float16.
 template <int kHeaderBytes, int kGroupBytes>
 struct KQuant {
@@ -143,22 +198,6 @@ struct Codec<WeightType::kQ4_K> : KQuant<128, 576> {
   }
 };
 
-// Nibbles and the bits above them as bytes of the even and of the odd inputs; above kBits a byte
-// holds others' as well.
-template <int kBits>
-HWY_INLINE Words join(W nibbles, W high, int octet) {
-  const U32 du;
-  const auto low = hn::Set(du, 0x0f0f0f0fU);
-  const W above = hn::ShiftRightSame(high, octet * 2 * (kBits - 4));
-  return {select_bits(low, nibbles, hn::ShiftLeft<4>(above)),
-          select_bits(low, hn::ShiftRight<4>(nibbles), hn::ShiftLeft<8 - kBits>(above))};
-}
-template <int kBits, int I>
-HWY_INLINE V joined_weight(const Words& w, const Scales& s) {
-  return hn::MulAdd(masked_bits<I / 2 * 8, kBits>(I % 2 == 0 ? w.a : w.b), s.scale[I / 2],
-                    s.offset);
-}
-
 template <>
 struct Codec<WeightType::kQ5_K> : KQuant<128, 704> {
   static constexpr int kSet = kGroup;
@@ -166,9 +205,7 @@ struct Codec<WeightType::kQ5_K> : KQuant<128, 704> {
     return six_bit_scales<8>(super, group(super, set), l);
   }
   static HWY_INLINE Words load(Bytes super, int set, int octet, int l) {
-    Bytes nibbles = group(super, set) + 2 * kBlock;
-    return join<5>(load_words(nibbles, octet * kBlock + l),
-                   load_words(nibbles + kGroup * kBlock / 2, l), octet);
+    return five_bit_words(group(super, set) + 2 * kBlock, octet, l);
   }
   template <int I>
   static HWY_INLINE V weight(const Words& w, const Scales& s) {

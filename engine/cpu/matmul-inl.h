@@ -141,6 +141,10 @@ HWY_INLINE void for_type(WeightType type, const Use& use) {
       return use.template operator()<WeightType::kQ4_0>();
     case WeightType::kQ4_1:
       return use.template operator()<WeightType::kQ4_1>();
+    case WeightType::kQ5_0:
+      return use.template operator()<WeightType::kQ5_0>();
+    case WeightType::kQ5_1:
+      return use.template operator()<WeightType::kQ5_1>();
     case WeightType::kQ4_K:
       return use.template operator()<WeightType::kQ4_K>();
     case WeightType::kQ5_K:

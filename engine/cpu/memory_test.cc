@@ -14,7 +14,7 @@ namespace {
 
 TEST(Memory, AStepReadsTheBytesThatWerePacked) {
   const ModelConfig shape = testing::make_shape(61, 256, 2, 8, 2, 32, 512);
-  for (const WeightType type : testing::kAllTypes) {
+  for (const WeightType type : kAllWeightTypes) {
     const auto model = testing::stored_model(type, shape, 5);
     testing::Numbers numbers(9);
     LayerWeights& first = model->weights.layers[0];

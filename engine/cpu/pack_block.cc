@@ -96,6 +96,28 @@ void put_q4_1(In b, int l, Out out) {
   put_nibbles(b + 4, 0, b + 4, 4, out + 4 * kBlock, l);
 }
 
+/// Fifth bits stored in the order of the inputs: pairs of bits, four to a byte, change rows for
+/// columns.
+std::uint32_t transpose_pairs(std::uint32_t x) {
+  std::uint32_t t = (x ^ (x >> 6)) & 0x00cc00ccU;
+  x ^= t ^ (t << 6);
+  t = (x ^ (x >> 12)) & 0x0000f0f0U;
+  return x ^ t ^ (t << 12);
+}
+
+void put_q5_0(In b, int l, Out out) {
+  copy_half(b, out, l);
+  put_nibbles(b + 6, 0, b + 6, 4, out + 2 * kBlock, l);
+  store32(out + 2 * kBlock + kGroup * kBlock / 2, l, transpose_pairs(load32(b + 2)));
+}
+
+void put_q5_1(In b, int l, Out out) {
+  copy_half(b, out, l);
+  copy_half(b + 2, out + 2 * kBlock, l);
+  put_nibbles(b + 8, 0, b + 8, 4, out + 4 * kBlock, l);
+  store32(out + 4 * kBlock + kGroup * kBlock / 2, l, transpose_pairs(load32(b + 4)));
+}
+
 /// The scale and the minimum, 6 bits each, of a group of Q4_K and Q5_K.
 void put_six(In b, int group, int l, Out out) {
   const int j = group % 4;
@@ -185,6 +207,10 @@ void pack_block(WeightType type, std::span<const std::byte* const, kBlock> rows,
       return put_quants(type, rows, n_in, out, put_q4_0);
     case WeightType::kQ4_1:
       return put_quants(type, rows, n_in, out, put_q4_1);
+    case WeightType::kQ5_0:
+      return put_quants(type, rows, n_in, out, put_q5_0);
+    case WeightType::kQ5_1:
+      return put_quants(type, rows, n_in, out, put_q5_1);
     case WeightType::kQ4_K:
       return put_quants(type, rows, n_in, out, put_q4_k);
     case WeightType::kQ5_K:

@@ -106,7 +106,7 @@ TEST(Pack, Q4PutsEightInputsInAWord) {
 }
 
 TEST(Pack, TakesTheBytesOfTheStoredFormat) {
-  for (const WeightType type : testing::kAllTypes) {
+  for (const WeightType type : kAllWeightTypes) {
     const std::size_t stored = 64 * row_bytes(type, 512);
     const std::size_t packed = packed_bytes(type, 64, 512);
     EXPECT_GE(packed, stored) << weight_type_name(type);
@@ -117,7 +117,7 @@ TEST(Pack, TakesTheBytesOfTheStoredFormat) {
 }
 
 TEST(Pack, IsTheSameOnAnyNumberOfThreads) {
-  for (const WeightType type : testing::kAllTypes) {
+  for (const WeightType type : kAllWeightTypes) {
     Numbers numbers(1);
     const Matrix m = testing::stored_matrix(type, 333, 256, 1.0, numbers);
     const Packed one({&m}, 1), three({&m}, 3);

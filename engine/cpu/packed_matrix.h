@@ -9,6 +9,7 @@
 //              input 4 s + j, plus 128
 //   Q4_0       for each group: f16 scale[l]; nibbles
 //   Q4_1       for each group: f16 scale[l]; f16 minimum[l]; nibbles
+//   Q5_0, Q5_1 the same as Q4_0 and Q4_1, each group followed by its fifth bits
 //   Q4_K       for each 256 inputs: f16 scale of scales[l]; f16 scale of minima[l]; for each group:
 //              u8 scale[l]; u8 minimum[l]; nibbles
 //   Q5_K       the same, each group followed by its fifth bits
@@ -39,6 +40,7 @@ struct PackedShape {
 constexpr PackedShape packed_shape(WeightType type) {
   constexpr int kHalves = 2 * kBlock;  // a float16 an output
   constexpr int kNibbles = kGroup * kBlock / 2;
+  constexpr int kFifthBits = kGroup * kBlock / 8;
   switch (type) {
     case WeightType::kF32:
       return {1, 4 * kBlock};
@@ -51,12 +53,16 @@ constexpr PackedShape packed_shape(WeightType type) {
       return {kGroup, kHalves + kNibbles};
     case WeightType::kQ4_1:
       return {kGroup, 2 * kHalves + kNibbles};
+    case WeightType::kQ5_0:
+      return {kGroup, kHalves + kNibbles + kFifthBits};
+    case WeightType::kQ5_1:
+      return {kGroup, 2 * kHalves + kNibbles + kFifthBits};
     case WeightType::kQ4_K:
       return {8 * kGroup, 2 * kHalves + 8 * (2 * kBlock + kNibbles)};
     case WeightType::kQ5_K:
-      return {8 * kGroup, 2 * kHalves + 8 * (2 * kBlock + kNibbles + 4 * kBlock)};
+      return {8 * kGroup, 2 * kHalves + 8 * (2 * kBlock + kNibbles + kFifthBits)};
     case WeightType::kQ6_K:
-      return {8 * kGroup, kHalves + 8 * (2 * kBlock + kNibbles + 8 * kBlock)};
+      return {8 * kGroup, kHalves + 8 * (2 * kBlock + kNibbles + 2 * kFifthBits)};
   }
   return {};
 }

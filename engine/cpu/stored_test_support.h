@@ -14,10 +14,6 @@
 
 namespace specbench::engine::testing {
 
-inline constexpr WeightType kAllTypes[] = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16,
-                                           WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1,
-                                           WeightType::kQ4_K, WeightType::kQ5_K, WeightType::kQ6_K};
-
 /// Random bytes, with float16 scales about as large as give weights of the size `scale`.
 inline void fill_block(WeightType type, double scale, Numbers& numbers, std::byte* block) {
   const int n_bytes = block_shape(type).n_bytes;
@@ -35,6 +31,11 @@ inline void fill_block(WeightType type, double scale, Numbers& numbers, std::byt
     case WeightType::kQ4_1:
       put(0, scale / 5);
       return put(2, scale);
+    case WeightType::kQ5_0:
+      return put(0, scale / 9);
+    case WeightType::kQ5_1:
+      put(0, scale / 9);
+      return put(2, 2 * scale);
     case WeightType::kQ4_K:
     case WeightType::kQ5_K:
       put(0, scale / 600);

@@ -99,9 +99,9 @@ TEST_P(StoredWeights, ComparisonSeesOneWeight) {
   EXPECT_NE(product.run(1), floats.run(1));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, StoredWeights, ::testing::ValuesIn(testing::kAllTypes),
+INSTANTIATE_TEST_SUITE_P(Types, StoredWeights, ::testing::ValuesIn(kAllWeightTypes),
                          [](const auto& type) { return weight_type_name(type.param); });
-INSTANTIATE_TEST_SUITE_P(Types, StoredWeightsSlow, ::testing::ValuesIn(testing::kAllTypes),
+INSTANTIATE_TEST_SUITE_P(Types, StoredWeightsSlow, ::testing::ValuesIn(kAllWeightTypes),
                          [](const auto& type) { return weight_type_name(type.param); });
 
 // Types that differ inside a layer, parts that end inside a block of 32 outputs.

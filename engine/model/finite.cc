@@ -53,6 +53,7 @@ struct HalfPlaces {
 HalfPlaces half_places(WeightType type) {
   switch (type) {
     case WeightType::kQ4_1:
+    case WeightType::kQ5_1:
     case WeightType::kQ4_K:
     case WeightType::kQ5_K:
       return {0, 2};

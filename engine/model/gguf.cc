@@ -133,9 +133,10 @@ WeightType read_weight_type(GgufReader& reader) {
   const auto type = name != nullptr ? weight_type_of(name) : std::nullopt;
   if (!type) {
     const std::string stored = name != nullptr ? name : "ggml type " + std::to_string(number);
-    reader.fail("is stored as " + stored +
-                "; F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K and Q6_K are supported, so "
-                "quantize the model to one of them");
+    reader.fail(
+        "is stored as " + stored +
+        "; F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K are supported, so "
+        "quantize the model to one of them");
   }
   return *type;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "engine/error.h"
 #include "engine/model/config_limits.h"
@@ -157,11 +158,15 @@ TokenList read_vocab_size(const GgufFile& file, ModelConfig& config) {
   return all;
 }
 
+bool is_sentencepiece(const GgufFile& file) {
+  return file.at("tokenizer.ggml.model").as_string() == "llama";
+}
+
 /// Where the file does not say, whether BOS goes first depends on the tokenizer: always with
-/// SentencePiece ("llama"), with byte-level BPE ("gpt2") for the families of these splitters.
+/// SentencePiece, with byte-level BPE ("gpt2") for the families of these splitters.
 bool adds_bos(const GgufFile& file) {
   if (const auto field = file.find("tokenizer.ggml.add_bos_token")) return field->as_bool();
-  if (file.at("tokenizer.ggml.model").as_string() == "llama") return true;
+  if (is_sentencepiece(file)) return true;
   const auto pre = file.find("tokenizer.ggml.pre");
   return pre && gguf_pattern_adds_bos(pre->as_string());
 }
@@ -177,22 +182,25 @@ bool ends_a_text(std::string_view token) {
 
 void read_special_tokens(const GgufFile& file, const TokenList& tokens, ModelConfig& config) {
   const int n_tokens = config.n_tokens != 0 ? config.n_tokens : config.vocab_size;
-  const auto find = [&](const char* key) -> std::optional<TokenId> {
-    const auto field = file.find(key);
-    if (!field) return std::nullopt;
-    return static_cast<TokenId>(field->as_integer_in(0, n_tokens - 1));
+  // SentencePiece numbers them so unless told otherwise; llama.cpp too where a file is silent.
+  const bool has_usual_ids = is_sentencepiece(file) && n_tokens > 2;
+  const auto find = [&](const char* key, TokenId usual) -> std::optional<TokenId> {
+    if (const auto field = file.find(key))
+      return static_cast<TokenId>(field->as_integer_in(0, n_tokens - 1));
+    return has_usual_ids && usual > 0 ? std::optional(usual) : std::nullopt;
   };
   if (adds_bos(file)) {
-    config.bos = find("tokenizer.ggml.bos_token_id");
+    config.bos = find("tokenizer.ggml.bos_token_id", 1);
     const auto asked = file.find("tokenizer.ggml.add_bos_token");
     if (!config.bos && asked) asked->fail("but tokenizer.ggml.bos_token_id is missing");
   }
   const auto is_in = [](const std::vector<TokenId>& ids, TokenId id) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
   };
-  for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
-                          "tokenizer.ggml.eom_token_id"}) {
-    const auto id = find(key);
+  for (const auto& [key, usual] :
+       {std::pair("tokenizer.ggml.eos_token_id", 2), std::pair("tokenizer.ggml.eot_token_id", 0),
+        std::pair("tokenizer.ggml.eom_token_id", 0)}) {
+    const auto id = find(key, usual);
     if (id && !is_in(config.eos, *id)) config.eos.push_back(*id);
   }
   const std::vector<TokenId> named = config.eos;

@@ -74,6 +74,8 @@ TEST(GgufConfig, PutsBosFirstWhereTheFileOrItsTokenizerSaysSo) {
   GgufParts parts = tiny_gguf();
   parts.drop("tokenizer.ggml.bos_token_id");
   parts.set("tokenizer.ggml.model", gguf_string("llama"));
+  EXPECT_EQ(config_of(parts).bos, 1);  // SentencePiece's usual id
+  parts.set("tokenizer.ggml.model", gguf_string("gpt2"));
   EXPECT_EQ(config_of(parts).bos, std::nullopt);
   parts.set("tokenizer.ggml.add_bos_token", gguf_bool(true));
   EXPECT_EQ(wrong_error([&] { config_of(parts); },
@@ -91,6 +93,10 @@ TEST(GgufConfig, EndsAtAnyOfSeveralTokens) {
   parts.set("tokenizer.ggml.token_type",
             gguf_array(GgufType::kInt32, 259, raw(std::vector<std::int32_t>(259, 1))));
   EXPECT_TRUE(config_of(parts).eos.empty());
+  parts.set("tokenizer.ggml.model", gguf_string("llama"));
+  EXPECT_EQ(config_of(parts).eos, std::vector<TokenId>{2});  // SentencePiece's usual id
+  parts.set("tokenizer.ggml.eos_token_id", gguf_u32(7));
+  EXPECT_EQ(config_of(parts).eos, std::vector<TokenId>{7});
 }
 
 // Whatever the keys say, as llama.cpp does.

@@ -78,9 +78,10 @@ TEST(Gguf, ReadsValuesAndTensors) {
 
 TEST(Gguf, ReadsEveryWeightType) {
   const std::pair<std::uint32_t, WeightType> kinds[] = {
-      {0, WeightType::kF32},   {1, WeightType::kF16},   {30, WeightType::kBF16},
-      {8, WeightType::kQ8_0},  {2, WeightType::kQ4_0},  {3, WeightType::kQ4_1},
-      {12, WeightType::kQ4_K}, {13, WeightType::kQ5_K}, {14, WeightType::kQ6_K}};
+      {0, WeightType::kF32},   {1, WeightType::kF16},  {30, WeightType::kBF16},
+      {8, WeightType::kQ8_0},  {2, WeightType::kQ4_0}, {3, WeightType::kQ4_1},
+      {6, WeightType::kQ5_0},  {7, WeightType::kQ5_1}, {12, WeightType::kQ4_K},
+      {13, WeightType::kQ5_K}, {14, WeightType::kQ6_K}};
   for (const auto& [number, type] : kinds) {
     GgufParts parts;
     parts.tensors.push_back({"w", {512, 3}, number, std::string(3 * row_bytes(type, 512), 'x')});
@@ -226,7 +227,7 @@ TEST(Gguf, RefusesWrongTensors) {
                 "overlap at byte"},
                {[](auto& t) { t.type = 2; }, "has rows of 2 values, but Q4_0 stores blocks of 32"},
                {[](auto& t) { t.type = 12; }, "but Q4_K stores blocks of 256"},
-               {[](auto& t) { t.type = 6; }, "is stored as Q5_0; F32, F16, BF16, Q8_0"},
+               {[](auto& t) { t.type = 10; }, "is stored as Q2_K; F32, F16, BF16, Q8_0"},
                {[](auto& t) { t.type = 26; }, "is stored as I32; F32"},
                {[](auto& t) { t.type = 39; }, "is stored as MXFP4; F32"},
                {[](auto& t) { t.type = 4; }, "is stored as ggml type 4; F32"},

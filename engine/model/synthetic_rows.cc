@@ -72,7 +72,8 @@ void fill_floats(WeightType type, double deviation, Words& quants, int n_cols, s
 constexpr double kSizeRms = 1.0103629710818451;
 constexpr double kQ8Rms = 73.4676799688135;
 constexpr double kQ4OffsetRms = 4.636809247747852, kQ4Rms = 4.6097722286464435;
-constexpr double kQ5Rms = 9.233092656309694, kQ6Rms = 18.479718612576328;
+constexpr double kQ5OffsetRms = 9.246621004453464, kQ5Rms = 9.233092656309694,
+                 kQ6Rms = 18.479718612576328;
 constexpr double kSixBitRms = 48.38904834774083;
 
 std::uint16_t scale_of(std::uint32_t word, double mean) {
@@ -109,6 +110,24 @@ void block_q4_1(double deviation, Words& quants, Words& scales, std::uint8_t* b)
   put(b, d);
   put(b + 2, times(d, -7.5F));
   quants.fill(b + 4, 16);
+}
+
+void put_five_bits(Words& quants, std::uint8_t* b) {
+  const std::uint32_t fifth = quants.next();
+  std::memcpy(b, &fifth, 4);
+  quants.fill(b + 4, 16);
+}
+
+void block_q5_0(double deviation, Words& quants, Words& scales, std::uint8_t* b) {
+  put(b, signed_scale_of(scales.next(), deviation / kQ5OffsetRms));
+  put_five_bits(quants, b + 2);
+}
+
+void block_q5_1(double deviation, Words& quants, Words& scales, std::uint8_t* b) {
+  const std::uint16_t d = scale_of(scales.next(), deviation / kQ5Rms);
+  put(b, d);
+  put(b + 2, times(d, -15.5F));
+  put_five_bits(quants, b + 4);
 }
 
 // Eight 6-bit scales with equal minima, as weight_type.cc takes them apart.
@@ -161,6 +180,10 @@ FillBlock filler_of(WeightType type) {
       return block_q4_0;
     case WeightType::kQ4_1:
       return block_q4_1;
+    case WeightType::kQ5_0:
+      return block_q5_0;
+    case WeightType::kQ5_1:
+      return block_q5_1;
     case WeightType::kQ4_K:
       return block_q4_k;
     case WeightType::kQ5_K:

@@ -10,10 +10,6 @@ namespace specbench::engine {
 namespace {
 
 constexpr int kCols = 1024, kRows = 256;
-constexpr WeightType kTypes[] = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16,
-                                 WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1,
-                                 WeightType::kQ4_K, WeightType::kQ5_K, WeightType::kQ6_K};
-
 std::vector<std::byte> bytes_of(WeightType type, double deviation, const RowKey& key) {
   std::vector<std::byte> bytes(row_bytes(type, kCols));
   fill_row(type, deviation, key, kCols, bytes.data());
@@ -28,7 +24,7 @@ std::vector<float> values_of(WeightType type, double deviation, const RowKey& ke
 }
 
 TEST(SyntheticRows, HaveMeanZeroAndTheDeviation) {
-  for (const WeightType type : kTypes) {
+  for (const WeightType type : kAllWeightTypes) {
     double sum = 0.0, squares = 0.0, largest = 0.0, row_sums = 0.0;
     constexpr double kDeviation = 0.01;
     for (std::uint32_t row = 0; row < kRows; ++row) {
@@ -54,13 +50,13 @@ TEST(SyntheticRows, HaveMeanZeroAndTheDeviation) {
 }
 
 TEST(SyntheticRows, OfDeviationZeroAreZero) {
-  for (const WeightType type : kTypes)
+  for (const WeightType type : kAllWeightTypes)
     for (const float value : values_of(type, 0.0, {1, 2, 3}))
       ASSERT_EQ(value, 0.0F) << weight_type_name(type);
 }
 
 TEST(SyntheticRows, DependOnTheWholeKeyAndOnNothingElse) {
-  for (const WeightType type : kTypes) {
+  for (const WeightType type : kAllWeightTypes) {
     const RowKey key{1, 2, 3};
     const auto bytes = bytes_of(type, 0.02, key);
     EXPECT_EQ(bytes, bytes_of(type, 0.02, key));
@@ -72,7 +68,7 @@ TEST(SyntheticRows, DependOnTheWholeKeyAndOnNothingElse) {
 
 // Values of one row that stand k apart are not related: counters do not repeat along a row.
 TEST(SyntheticRows, DoNotRepeatAlongARow) {
-  for (const WeightType type : kTypes) {
+  for (const WeightType type : kAllWeightTypes) {
     for (const int k : {1, 4, 8, 32, 256}) {
       double products = 0.0;
       int n = 0;

@@ -72,11 +72,11 @@ struct TypeWord {
   std::string_view word;
   WeightType type;
 };
-constexpr TypeWord kTypeWords[] = {{"f32", WeightType::kF32},   {"f16", WeightType::kF16},
-                                   {"bf16", WeightType::kBF16}, {"q8_0", WeightType::kQ8_0},
-                                   {"q4_0", WeightType::kQ4_0}, {"q4_1", WeightType::kQ4_1},
-                                   {"q4_k", WeightType::kQ4_K}, {"q5_k", WeightType::kQ5_K},
-                                   {"q6_k", WeightType::kQ6_K}, {"q4", WeightType::kQ4_0}};
+constexpr TypeWord kTypeWords[] = {
+    {"f32", WeightType::kF32},   {"f16", WeightType::kF16},   {"bf16", WeightType::kBF16},
+    {"q8_0", WeightType::kQ8_0}, {"q4_0", WeightType::kQ4_0}, {"q4_1", WeightType::kQ4_1},
+    {"q5_0", WeightType::kQ5_0}, {"q5_1", WeightType::kQ5_1}, {"q4_k", WeightType::kQ4_K},
+    {"q5_k", WeightType::kQ5_K}, {"q6_k", WeightType::kQ6_K}, {"q4", WeightType::kQ4_0}};
 
 [[noreturn]] void refuse(std::string_view source, const std::string& what) {
   std::string shapes, types;

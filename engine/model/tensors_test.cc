@@ -165,8 +165,8 @@ TEST(Tensors, NameTheFirstValueThatIsNotFinite) {
   const struct {
     WeightType type;
     std::vector<std::size_t> places;  // of the 16-bit floats in a block
-  } types[] = {{WeightType::kQ8_0, {0}},    {WeightType::kQ4_0, {0}},
-               {WeightType::kQ4_1, {0, 2}}, {WeightType::kQ4_K, {0, 2}},
+  } types[] = {{WeightType::kQ8_0, {0}},    {WeightType::kQ4_0, {0}},  {WeightType::kQ4_1, {0, 2}},
+               {WeightType::kQ4_K, {0, 2}}, {WeightType::kQ5_0, {0}},  {WeightType::kQ5_1, {0, 2}},
                {WeightType::kQ5_K, {0, 2}}, {WeightType::kQ6_K, {208}}};
   for (const auto& t : types) {
     SCOPED_TRACE(weight_type_name(t.type));
@@ -193,13 +193,15 @@ TEST(Tensors, PassEveryFiniteValue) {
   set.add(floats("f32", {4},
                  {std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest(),
                   std::numeric_limits<float>::denorm_min(), -0.0F}));
-  for (const WeightType type : {WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1,
-                                WeightType::kQ4_K, WeightType::kQ5_K, WeightType::kQ6_K}) {
+  for (const WeightType type :
+       {WeightType::kQ8_0, WeightType::kQ4_0, WeightType::kQ4_1, WeightType::kQ5_0,
+        WeightType::kQ5_1, WeightType::kQ4_K, WeightType::kQ5_K, WeightType::kQ6_K}) {
     const BlockShape block = block_shape(type);
     std::vector<std::byte> bytes(static_cast<std::size_t>(block.n_bytes), std::byte{0xff});
     const std::size_t scale = type == WeightType::kQ6_K ? 208 : 0;
     for (const std::size_t at : {scale, scale + 1}) bytes[at] = std::byte{0x12};
-    if (type == WeightType::kQ4_1 || type == WeightType::kQ4_K || type == WeightType::kQ5_K)
+    if (type == WeightType::kQ4_1 || type == WeightType::kQ5_1 || type == WeightType::kQ4_K ||
+        type == WeightType::kQ5_K)
       bytes[2] = bytes[3] = std::byte{0x12};
     set.add(stored(weight_type_name(type), type, {block.n_values}, std::move(bytes)));
   }

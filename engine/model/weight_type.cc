@@ -22,6 +22,7 @@ constexpr TypeInfo kTypes[] = {
     {WeightType::kF32, "F32", {1, 4}},       {WeightType::kF16, "F16", {1, 2}},
     {WeightType::kBF16, "BF16", {1, 2}},     {WeightType::kQ8_0, "Q8_0", {32, 34}},
     {WeightType::kQ4_0, "Q4_0", {32, 18}},   {WeightType::kQ4_1, "Q4_1", {32, 20}},
+    {WeightType::kQ5_0, "Q5_0", {32, 22}},   {WeightType::kQ5_1, "Q5_1", {32, 24}},
     {WeightType::kQ4_K, "Q4_K", {256, 144}}, {WeightType::kQ5_K, "Q5_K", {256, 176}},
     {WeightType::kQ6_K, "Q6_K", {256, 210}},
 };
@@ -56,6 +57,20 @@ void block_q4_1(const std::uint8_t* b, float* out) {
     out[i] = d * static_cast<float>(b[4 + i] & 15) + m;
     out[16 + i] = d * static_cast<float>(b[4 + i] >> 4) + m;
   }
+}
+
+// Five bits: 4 bytes, bit i of them above value i, and 16 bytes as in Q4_0.
+int five_bits(const std::uint8_t* b, int i) {
+  const int four = i < 16 ? b[4 + i] & 15 : b[4 + i - 16] >> 4;
+  return four | ((b[i / 8] >> (i % 8)) & 1) << 4;
+}
+void block_q5_0(const std::uint8_t* b, float* out) {
+  const float d = half_at(b);
+  for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(five_bits(b + 2, i) - 16);
+}
+void block_q5_1(const std::uint8_t* b, float* out) {
+  const float d = half_at(b), m = half_at(b + 2);
+  for (int i = 0; i < 32; ++i) out[i] = d * static_cast<float>(five_bits(b + 4, i)) + m;
 }
 
 // Scales and minima, 6 bits each, of the eight groups of 32 in a block of 256: 12 bytes.
@@ -171,6 +186,10 @@ void dequantize(WeightType type, const std::byte* row, std::size_t n, float* out
       return each_block(block_q4_0);
     case WeightType::kQ4_1:
       return each_block(block_q4_1);
+    case WeightType::kQ5_0:
+      return each_block(block_q5_0);
+    case WeightType::kQ5_1:
+      return each_block(block_q5_1);
     case WeightType::kQ4_K:
       return each_block(block_q4_k);
     case WeightType::kQ5_K:

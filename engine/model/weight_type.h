@@ -11,7 +11,12 @@
 namespace specbench::engine {
 
 // Spelled as ggml does. NOLINTNEXTLINE(readability-identifier-naming)
-enum class WeightType { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_1, kQ4_K, kQ5_K, kQ6_K };
+enum class WeightType { kF32, kF16, kBF16, kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ5_1, kQ4_K, kQ5_K, kQ6_K };
+
+inline constexpr WeightType kAllWeightTypes[] = {
+    WeightType::kF32,  WeightType::kF16,  WeightType::kBF16, WeightType::kQ8_0,
+    WeightType::kQ4_0, WeightType::kQ4_1, WeightType::kQ5_0, WeightType::kQ5_1,
+    WeightType::kQ4_K, WeightType::kQ5_K, WeightType::kQ6_K};
 
 /// As the formats spell it: "F32", "BF16", "Q4_K".
 const char* weight_type_name(WeightType type);

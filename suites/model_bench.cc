@@ -1,5 +1,6 @@
-// Steps of models of real sizes, by weight type, and attention over long contexts. The weights are
-// of one byte: the time is the same.
+// Steps of models of real sizes, by weight type, and attention over long contexts, beside what the
+// machine can do at best, measured in turns with them (bench_support.h). The weights are of one
+// byte: the time is the same.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -10,9 +11,18 @@
 
 #include "engine/backend.h"
 #include "engine/engine_test_support.h"
+#include "suites/bench_support.h"
 
-namespace specbench::engine {
+namespace specbench::suites {
 namespace {
+
+using engine::BackendOptions;
+using engine::KvType;
+using engine::Matrix;
+using engine::Model;
+using engine::ModelConfig;
+using engine::Row;
+using engine::WeightType;
 
 Matrix one_byte_matrix(WeightType type, int n_rows, int n_cols) {
   Matrix matrix;
@@ -30,7 +40,7 @@ std::unique_ptr<Model> one_byte_model(WeightType type, const ModelConfig& c) {
   const int q = c.n_heads * c.head_dim;
   const int kv = c.n_kv_heads * c.head_dim;
   const std::vector<float> gain(static_cast<std::size_t>(c.width), 1.0F);
-  LayerWeights l;
+  engine::LayerWeights l;
   l.attention_norm = l.ffn_norm = model->weights.final_norm = gain;
   l.query = one_byte_matrix(type, q, c.width);
   l.key = l.value = one_byte_matrix(type, kv, c.width);
@@ -43,7 +53,7 @@ std::unique_ptr<Model> one_byte_model(WeightType type, const ModelConfig& c) {
 }
 
 ModelConfig shape_of(int vocab, int width, int layers, int heads, int kv_heads, int dim, int ffn) {
-  ModelConfig c = testing::make_shape(vocab, width, layers, heads, kv_heads, dim, ffn);
+  ModelConfig c = engine::testing::make_shape(vocab, width, layers, heads, kv_heads, dim, ffn);
   c.max_positions = 40000;
   c.tied_head = true;
   return c;
@@ -53,13 +63,14 @@ ModelConfig shape_of(int vocab, int width, int layers, int heads, int kv_heads, 
 class Lane {
  public:
   Lane(const Model& model, const BackendOptions& options, int context) : context_(context) {
-    backend_ = make_backend("cpu", model, options);
+    backend_ = engine::make_backend("cpu", model, options);
     backend_->reset(0, 0);
-    const auto tokens = testing::random_tokens(context, model.config, 2);
+    const auto tokens = engine::testing::random_tokens(context, model.config, 2);
     for (int pos = 0; pos < context; pos += 512) {
       const int end = std::min(context, pos + 512);
-      backend_->forward(testing::rows_of(0, pos, {tokens.begin() + pos, tokens.begin() + end}, 0),
-                        0, model.config.n_layers);
+      backend_->forward(
+          engine::testing::rows_of(0, pos, {tokens.begin() + pos, tokens.begin() + end}, 0), 0,
+          model.config.n_layers);
     }
   }
   void forward(int n_rows) {
@@ -77,7 +88,7 @@ class Lane {
 
  private:
   int context_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<engine::Backend> backend_;
   std::vector<Row> rows_;
   std::vector<float> logits_;
 };
@@ -90,66 +101,96 @@ BackendOptions options_of(int max_length, int n_threads, KvType type) {
   return options;
 }
 
-void step(benchmark::State& state, WeightType type, const ModelConfig& shape) {
-  const int n_rows = static_cast<int>(state.range(0));
-  const auto model = one_byte_model(type, shape);
-  Lane lane(*model, options_of(1024, static_cast<int>(state.range(1)), KvType::kF32), 128);
-  for (auto _ : state) {
-    lane.forward(n_rows);
-    lane.head();
-  }
-  const WeightBytes bytes = weight_bytes(*model);
-  using benchmark::Counter;
-  state.counters["bytes/s"] =
-      Counter(static_cast<double>(bytes.layers + bytes.head), Counter::kIsIterationInvariantRate);
-  state.counters["rows/s"] = Counter(n_rows, Counter::kIsIterationInvariantRate);
+double layer_weights(const ModelConfig& c) {
+  return static_cast<double>(c.width) * c.head_dim * 2.0 * (c.n_heads + c.n_kv_heads) +
+         3.0 * c.width * c.ffn_width;
 }
 
-void attention(benchmark::State& state, int heads, int kv_heads, int dim, KvType type) {
-  const int context = static_cast<int>(state.range(0));
-  const int n_rows = static_cast<int>(state.range(1));
-  const auto model =
-      one_byte_model(WeightType::kF32, shape_of(32, 64, 1, heads, kv_heads, dim, 32));
-  Lane lane(*model, options_of(context + 64, static_cast<int>(state.range(2)), type), context);
-  for (auto _ : state) lane.forward(n_rows);
-  const double bytes = 2.0 * context * kv_heads * dim * (type == KvType::kF16 ? 2 : 4);
-  using benchmark::Counter;
-  state.counters["bytes/s"] = Counter(bytes, Counter::kIsIterationInvariantRate);
-  state.counters["FLOP/s"] =
-      Counter(4.0 * context * heads * dim * n_rows, Counter::kIsIterationInvariantRate);
+void step(benchmark::State& state, WeightType type, const ModelConfig& shape) {
+  const int n_rows = static_cast<int>(state.range(0));
+  const int n_threads = static_cast<int>(state.range(1));
+  const auto model = one_byte_model(type, shape);
+  Lane lane(*model, options_of(1024, n_threads, KvType::kF32), 128);
+  const engine::WeightBytes bytes = weight_bytes(*model);
+  const double weights =
+      shape.n_layers * layer_weights(shape) + static_cast<double>(shape.vocab_size) * shape.width;
+  beside_ceilings(state, n_threads, static_cast<double>(bytes.layers + bytes.head),
+                  2.0 * weights * n_rows, [&] {
+                    lane.forward(n_rows);
+                    lane.head();
+                  });
 }
 
 void prefill(benchmark::State& state, WeightType type, const ModelConfig& shape) {
   const int n_rows = static_cast<int>(state.range(0));
+  const int n_threads = static_cast<int>(state.range(1));
   const auto model = one_byte_model(type, shape);
-  Lane lane(*model, options_of(1024, static_cast<int>(state.range(1)), KvType::kF32), 0);
-  for (auto _ : state) lane.forward(n_rows);
-  const auto& c = shape;
-  const double weights = static_cast<double>(c.n_layers) * c.width *
-                         (2.0 * (c.n_heads + c.n_kv_heads) * c.head_dim + 3.0 * c.ffn_width);
-  state.counters["FLOP/s"] =
-      benchmark::Counter(2.0 * weights * n_rows, benchmark::Counter::kIsIterationInvariantRate);
+  Lane lane(*model, options_of(1024, n_threads, KvType::kF32), 0);
+  beside_ceilings(state, n_threads, static_cast<double>(weight_bytes(*model).layers),
+                  2.0 * shape.n_layers * layer_weights(shape) * n_rows,
+                  [&] { lane.forward(n_rows); });
+}
+
+/// Layers that are attention almost alone, as many as make a cache of keys and values that lies in
+/// memory.
+struct AttentionCase {
+  int heads, kv_heads, dim;
+  KvType type;
+  int context, n_threads;
+  bool operator==(const AttentionCase&) const = default;
+
+  double layer_bytes() const {
+    return 2.0 * context * kv_heads * dim * (type == KvType::kF16 ? 2 : 4);
+  }
+  int n_layers() const {
+    return 1 + static_cast<int>(static_cast<double>(kFarFromCache) / 2 / layer_bytes());
+  }
+};
+
+/// Filling a long lane takes seconds: it stays for the next benchmark of the same case.
+Lane& lane_of(const AttentionCase& c) {
+  static AttentionCase filled{};
+  static std::unique_ptr<Model> model;
+  static std::unique_ptr<Lane> lane;
+  if (lane == nullptr || !(filled == c)) {
+    lane.reset();
+    model = one_byte_model(WeightType::kF32,
+                           shape_of(32, 64, c.n_layers(), c.heads, c.kv_heads, c.dim, 32));
+    lane =
+        std::make_unique<Lane>(*model, options_of(c.context + 64, c.n_threads, c.type), c.context);
+    filled = c;
+  }
+  return *lane;
+}
+
+void attention(benchmark::State& state, AttentionCase c) {
+  c.context = static_cast<int>(state.range(0));
+  c.n_threads = static_cast<int>(state.range(1));
+  const int n_rows = static_cast<int>(state.range(2));
+  Lane& lane = lane_of(c);
+  beside_ceilings(state, c.n_threads, c.n_layers() * c.layer_bytes(),
+                  4.0 * c.context * c.heads * c.dim * n_rows * c.n_layers(),
+                  [&] { lane.forward(n_rows); });
 }
 
 const int kRegistered = [] {
   const ModelConfig small = shape_of(49152, 576, 30, 9, 3, 64, 1536);    // 135 M
   const ModelConfig large = shape_of(128256, 2048, 4, 32, 8, 64, 8192);  // a quarter of 1 G
-  for (int type = 0; type <= static_cast<int>(WeightType::kQ6_K); ++type) {
-    const auto t = static_cast<WeightType>(type);
-    const std::string name = weight_type_name(t);
+  for (const WeightType t : engine::kAllWeightTypes) {
+    const std::string name = engine::weight_type_name(t);
     for (const auto& [shape, label] : {std::pair(small, "135M"), std::pair(large, "1B/4")}) {
-      if (shape.width % block_shape(t).n_values != 0) continue;
+      if (shape.width % engine::block_shape(t).n_values != 0) continue;
       benchmark::RegisterBenchmark(("step/" + name + "/" + label).c_str(),
                                    [t, shape = shape](benchmark::State& s) { step(s, t, shape); })
           ->ArgNames({"rows", "threads"})
           ->ArgsProduct({{1, 5, 12}, {1, 2}})
-          ->UseRealTime();
+          ->UseManualTime();
       benchmark::RegisterBenchmark(
           ("prefill/" + name + "/" + label).c_str(),
           [t, shape = shape](benchmark::State& s) { prefill(s, t, shape); })
           ->ArgNames({"rows", "threads"})
           ->ArgsProduct({{192, 512}, {1, 2}})
-          ->UseRealTime();
+          ->UseManualTime();
     }
   }
   for (const KvType type : {KvType::kF32, KvType::kF16}) {
@@ -157,16 +198,15 @@ const int kRegistered = [] {
       const std::string name = "attention/" + std::to_string(heads) + "on" +
                                std::to_string(kv_heads) + "x" + std::to_string(dim) +
                                (type == KvType::kF16 ? "/f16" : "/f32");
-      benchmark::RegisterBenchmark(
-          name.c_str(), [=, heads = heads, kv_heads = kv_heads, dim = dim](
-                            benchmark::State& s) { attention(s, heads, kv_heads, dim, type); })
-          ->ArgNames({"context", "rows", "threads"})
-          ->ArgsProduct({{4096, dim == 64 ? 32768 : 8192}, {1, 5}, {1, 2}})
-          ->UseRealTime();
+      const AttentionCase c{heads, kv_heads, dim, type, 0, 0};
+      benchmark::RegisterBenchmark(name.c_str(), [c](benchmark::State& s) { attention(s, c); })
+          ->ArgNames({"context", "threads", "rows"})
+          ->ArgsProduct({{4096, dim == 64 ? 32768 : 8192}, {1, 2}, {1, 5}})
+          ->UseManualTime();
     }
   }
   return 0;
 }();
 
 }  // namespace
-}  // namespace specbench::engine
+}  // namespace specbench::suites
