@@ -1,5 +1,6 @@
 #include "engine/model/weights.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -20,12 +21,22 @@ namespace specbench::engine {
 namespace {
 
 constexpr std::uint64_t kMaxIndexBytes = 64 << 20;
-constexpr std::size_t kMaxShards = 1000;  // each is a mapping of its own
+constexpr std::size_t kMaxShards = 1000;    // each is a mapping of its own
+constexpr std::size_t kMaxShardName = 255;  // the longest name that file systems have
 constexpr const char* kSingleFile = "model.safetensors";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
 /// Tensor name to the file that must hold it.
 using WeightMap = std::map<std::string, std::string, std::less<>>;
+
+/// A shard lies beside its index: a path could name any file of the machine. Errors name it, so it
+/// has nothing that a terminal obeys.
+bool is_shard_name(std::string_view name) {
+  return name.size() <= kMaxShardName && name.ends_with(".safetensors") &&
+         std::none_of(name.begin(), name.end(), [](char c) {
+           return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+         });
+}
 
 WeightMap read_index(const std::filesystem::path& path) {
   const std::string file = path.string();
@@ -35,23 +46,35 @@ WeightMap read_index(const std::filesystem::path& path) {
   for (const JsonMember& member : map.as_object()) {
     const JsonView entry = map.child(member);
     const std::string& shard = entry.as_string();
-    // A shard lies beside its index: a path could name any file of the machine.
-    if (shard.find('/') != std::string::npos || !shard.ends_with(".safetensors")) {
+    if (!is_shard_name(shard))
       entry.fail("expected the name of a .safetensors file in the same directory");
-    }
     placed.emplace(member.key, shard);
   }
   if (placed.empty()) map.fail("it lists no tensor");
   return placed;
 }
 
-std::vector<std::string> shard_names(const WeightMap& placed, const std::string& index) {
+/// Tensors that a file may hold, or its index name, though the model does without them.
+bool may_stay_unused(std::string_view name, const ModelConfig& config) {
+  // Old checkpoints store the rotary frequencies, which follow from the config.
+  return name.ends_with("rotary_emb.inv_freq") || (config.tied_head && name == "lm_head.weight");
+}
+
+/// The files that hold what the model needs.
+std::vector<std::string> shard_names(const WeightMap& placed, const ModelConfig& config,
+                                     const std::filesystem::path& directory) {
+  const std::string index = (directory / kIndexFile).string();
   std::set<std::string> names;
-  for (const auto& [tensor, shard] : placed) names.insert(shard);
+  for (const auto& [tensor, shard] : placed)
+    if (!may_stay_unused(tensor, config)) names.insert(shard);
   if (names.size() > kMaxShards) {
     throw InputError(index + " lists " + std::to_string(names.size()) + " files; at most " +
                      std::to_string(kMaxShards) + " are read.");
   }
+  std::error_code ignored;
+  for (const std::string& name : names)
+    if (!std::filesystem::exists(directory / name, ignored))
+      throw InputError(index + " lists '" + name + "', which is not beside it; fetch it too.");
   return {names.begin(), names.end()};
 }
 
@@ -67,12 +90,6 @@ std::string only_safetensors_file(const std::filesystem::path& directory) {
   throw InputError(directory.string() + " holds " + std::to_string(found.size()) +
                    " *.safetensors files and neither " + kSingleFile + " nor " + kIndexFile +
                    "; expected one of these two.");
-}
-
-/// Tensors that a file may hold, or its index name, though the model does without them.
-bool may_stay_unused(std::string_view name, const ModelConfig& config) {
-  // Old checkpoints store the rotary frequencies, which follow from the config.
-  return name.ends_with("rotary_emb.inv_freq") || (config.tied_head && name == "lm_head.weight");
 }
 
 /// Both must say the same of where each tensor lies that the model needs.
@@ -101,7 +118,7 @@ TensorSet open_tensors(const std::filesystem::path& directory, const ModelConfig
   if (!std::filesystem::exists(directory / kSingleFile, ignored)) {
     if (std::filesystem::exists(directory / kIndexFile, ignored)) {
       placed = read_index(directory / kIndexFile);
-      names = shard_names(placed, (directory / kIndexFile).string());
+      names = shard_names(placed, config, directory);
     } else {
       names = {only_safetensors_file(directory)};
     }

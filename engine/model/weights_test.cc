@@ -236,7 +236,11 @@ TEST(Weights, ReadsShards) {
   folder.write(path, R"({"weight_map":{"x":"config.json"}})");
   expect("expected the name of a .safetensors file");
   folder.write(path, R"({"weight_map":{"x":"c.safetensors"}})");
-  expect("c.safetensors does not exist");
+  expect("model.safetensors.index.json lists 'c.safetensors', which is not beside it");
+  folder.write(path, R"({"weight_map":{"x":"a\u007f\u001b[2J.safetensors"}})");
+  expect("field 'weight_map.x' is 'a??[2J.safetensors'; expected the name of a .safetensors file");
+  folder.write(path, R"({"weight_map":{"x":")" + std::string(250, 'a') + R"(.safetensors"}})");
+  expect("expected the name of a .safetensors file");
   folder.write(path, R"({"weight_map":{"x":7}})");
   expect("field 'weight_map.x' is 7; expected a string");
   folder.write(path, R"({"weight_map":{}})");
@@ -266,6 +270,13 @@ TEST(Weights, DoesNotMindWhereUnusedTensorsLie) {
   write(all, more);
   EXPECT_EQ(to_floats(read(folder, true).weights.embedding), all[0].values);
   EXPECT_EQ(wrong_error([&] { read(folder, false); }, "'lm_head.weight' is not listed in"), "");
+  // Nor that their file is missing.
+  write(all, all);
+  folder.write("model.safetensors.index.json",
+               index_json({{"a.safetensors", all}, {"b.safetensors", {head}}}));
+  EXPECT_EQ(to_floats(read(folder, true).weights.embedding), all[0].values);
+  EXPECT_EQ(wrong_error([&] { read(folder, false); }, "lists 'b.safetensors', which is not beside"),
+            "");
 }
 
 TEST(Weights, TakesTheOnlyFileWhateverItsName) {

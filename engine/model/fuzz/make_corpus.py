@@ -26,8 +26,8 @@ def dump(value):
 U32, I32, F32, BOOL, STRING, ARRAY, U64 = 4, 5, 6, 7, 8, 9, 10
 PACK = {U32: "<I", I32: "<i", F32: "<f", BOOL: "<?", U64: "<Q"}
 # ggml's number: values and bytes of a block
-BLOCKS = {0: (1, 4), 1: (1, 2), 30: (1, 2), 8: (32, 34), 2: (32, 18), 3: (32, 20), 12: (256, 144), 13: (256, 176),
-          14: (256, 210)}
+BLOCKS = {0: (1, 4), 1: (1, 2), 30: (1, 2), 8: (32, 34), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 12: (256, 144),
+          13: (256, 176), 14: (256, 210)}
 
 
 def text(value):
@@ -139,10 +139,12 @@ def write_gguf():
         write("gguf", architecture, gguf(values, gguf_tensors(architecture, 4, tied=architecture != "qwen2")))
     values, n_tokens = sentencepiece_values()
     write("gguf", "sentencepiece", gguf(values, gguf_tensors("llama", 4, n_tokens=n_tokens)))
+    silent = {key: value for key, value in values.items() if not key.endswith(("bos_token_id", "eos_token_id"))}
+    write("gguf", "silent", gguf(silent, gguf_tensors("llama", 4, n_tokens=n_tokens)))
     llama = gguf_values("llama", 4)
     for name, kind in [("f16", 1), ("bf16", 30)]:
         write("gguf", name, gguf(llama, gguf_tensors("llama", 4, kind, tied=False)))
-    for name, kind in [("q8_0", 8), ("q4_0", 2), ("q4_1", 3)]:
+    for name, kind in [("q8_0", 8), ("q4_0", 2), ("q4_1", 3), ("q5_0", 6), ("q5_1", 7)]:
         write("gguf", name, gguf(gguf_values("llama", 32), gguf_tensors("llama", 32, kind)))
     # Rows of 256 are too large to keep whole models of.
     for name, kind in [("q4_k", 12), ("q5_k", 13), ("q6_k", 14)]:
@@ -220,6 +222,8 @@ def write_safetensors():
         index = dump({"metadata": {"total_size": len(data)}, "weight_map": placed}).encode()
         parts = [index] + [part for shard in shards for part in shard]
         write("safetensors", architecture + "-shards", flags(architecture, tied, False, False) + CUT.join(parts))
+    hostile = dump({"weight_map": {"model.norm.weight": "a\x7f\x1b[2J.safetensors", "x": "a" * 250 + ".safetensors"}}).encode()
+    write("safetensors", "shard-names", flags("llama", True, False, False) + hostile)
     header, data = tensor_file(layer_tensors("llama", "F32", True))
     begin = flags("llama", True, True, True)
     write("safetensors", "whole", begin + whole(header, data))
