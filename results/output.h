@@ -26,6 +26,8 @@ class OutputFile {
   void commit(std::string_view text);
 
   const std::filesystem::path& path() const { return path_; }
+  // What a signal handler must remove. Empty: committed.
+  const std::filesystem::path& temporary() const { return temporary_; }
 
  private:
   void discard() noexcept;

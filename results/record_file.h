@@ -24,6 +24,8 @@ class RecordFile {
 
   // Links followed.
   const std::filesystem::path& path() const { return record_.path(); }
+  const std::filesystem::path& temporary() const { return record_.temporary(); }
+  const std::filesystem::path& samples_temporary() const { return samples_.temporary(); }
 
  private:
   OutputFile record_;

@@ -1,6 +1,7 @@
 // The program as its users meet it: exit code, one sentence on standard error, nothing on standard
 // output where it refuses. Every case ends before heavy work begins.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -115,6 +116,9 @@ constexpr Fault kUsageFaults[] = {
     {"--suite latency --max-prompts -1", "--max-prompts is -1"},
     {"--suite latency --dtype q4_k", "--dtype is 'q4_k'"},
     {"--suite latency --kv-dtype q8_0", "--kv-dtype is 'q8_0'"},
+    {"generate --prompt x --model ''", "--model: is empty"},
+    {"--suite model --prompts ''", "--prompts: is empty"},
+    {"--suite model --prompts /dev/zero", "/dev/zero cannot be read"},
     {"info --model synthetic:llama-70b", "supported is synthetic:"},
     {"info --model synthetic:tiny-f16:later=2", "the setting 'later=2'"},
     {"--suite latency --seed -1", "'-1' is not a whole number"},
@@ -234,8 +238,11 @@ TEST_F(CommandLine, ClosedDescriptorsDoNotReachTheRecord) {
 
 TEST_F(CommandLine, InterruptionKeepsWhatThereIs) {
   for (const char* signal : {"INT", "TERM"}) {
-    const Outcome outcome = run(std::string("--suite kv --out record.json & sleep 2; kill -") +
-                                signal + " $!; wait $!");
+    const Outcome outcome =
+        run(std::string("--suite kv --out record.json & for i in $(seq 3000); do "
+                        "grep -q model.safetensors /proc/$!/maps && break; sleep 0.01; done; "
+                        "sleep 2; kill -") +
+            signal + " $!; wait $!");
     EXPECT_EQ(outcome.exit_code, kInterrupted) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     EXPECT_NE(outcome.out.find("INTERRUPTED"), std::string::npos) << outcome.out;
@@ -243,6 +250,18 @@ TEST_F(CommandLine, InterruptionKeepsWhatThereIs) {
     EXPECT_TRUE(record.was_interrupted);
     EXPECT_EQ(record.exit_code, kInterrupted);
   }
+}
+
+// Here the program waits for a pipe that nobody writes to, as for a model of many gigabytes.
+TEST_F(CommandLine, InterruptedBeforeAnythingIsMeasuredItEndsAtOnce) {
+  ASSERT_EQ(::mkfifo((folder_ / "waiting").c_str(), 0600), 0);
+  const Outcome outcome =
+      run("report waiting --out page.html & for i in $(seq 20); do kill -INT $! 2>/dev/null; "
+          "sleep 0.1; done; kill -KILL $! 2>/dev/null; wait $!");
+  EXPECT_EQ(outcome.exit_code, kInterrupted) << outcome.err;
+  EXPECT_EQ(outcome.err, "specbench: interrupted before anything was measured.\n");
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
+    EXPECT_EQ(entry.path().string().find("page"), std::string::npos) << entry.path();
 }
 
 // The weights are mapped: a file that is cut short takes pages away that the run still needs. The

@@ -71,7 +71,13 @@ Context open_context(const Options& options, const std::atomic<bool>& stop, Prog
     const char* const embedded = options.suite == "model" ? "passages.jsonl" : "austen.jsonl";
     context.prompts = read_prompts(options.prompts.empty() ? data_directory() / "prompts" / embedded
                                                            : fs::path(options.prompts));
-    for (Prompt& prompt : context.prompts) prompt.ids = context.model.encode_prompt(prompt.text);
+    for (Prompt& prompt : context.prompts) {
+      try {
+        prompt.ids = context.model.encode_prompt(prompt.text);
+      } catch (const engine::InputError& error) {
+        throw engine::InputError("Prompt " + prompt.id + ": " + error.what());
+      }
+    }
   }
   progress.clear();
   if (options.vary_seed)  // said once the inputs are known to be good, whatever comes of the run

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/error.h"
 #include "engine/model/utf8.h"
@@ -99,10 +100,11 @@ void run_generate(const Context& context, results::Record& record) {
     if (check.status == results::CheckStatus::kFailed) record.exit_code = kFailed;
     record.checks.push_back(std::move(check));
   }
-  record.verdict =
-      fmt::format("{} tokens, stopped by {}; acceptance_length {:.3f}{}", completion.tokens.size(),
-                  stop_name(completion.stop), tally.acceptance_length(),
-                  record.exit_code == kFailed ? "; FAILED: an identity is broken" : "");
+  const double length = tally.acceptance_length();  // none without a round
+  record.verdict = fmt::format(
+      "{} tokens, stopped by {}{}{}", completion.tokens.size(), stop_name(completion.stop),
+      std::isfinite(length) ? fmt::format("; acceptance_length {:.3f}", length) : "",
+      record.exit_code == kFailed ? "; FAILED: an identity is broken" : "");
 }
 
 std::string generated_text(const results::Record& record) {

@@ -49,7 +49,24 @@ using suites::ExitCode;
 
 std::atomic<bool> g_stop{false};
 
+/// What is measured is kept. Before that there is nothing to keep, and a signal ends the program at
+/// once, whatever it waits for: a model of many gigabytes, a pipe.
+std::atomic<bool> g_has_begun{false};
+char g_temporaries[2][4096];  // of --out
+
+void remove_at_signal(const std::filesystem::path& record, const std::filesystem::path& samples) {
+  std::snprintf(g_temporaries[0], sizeof g_temporaries[0], "%s", record.c_str());
+  std::snprintf(g_temporaries[1], sizeof g_temporaries[1], "%s", samples.c_str());
+}
+
 extern "C" void on_interrupt(int number) {
+  if (!g_has_begun) {
+    constexpr std::string_view kSentence = "specbench: interrupted before anything was measured.\n";
+    for (const auto& temporary : g_temporaries)
+      if (temporary[0] != '\0') ::unlink(temporary);
+    (void)!::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+    ::_exit(ExitCode::kInterrupted);
+  }
   g_stop = true;
   std::signal(number, SIG_DFL);  // a second Ctrl-C ends at once
 }
@@ -204,6 +221,7 @@ int finish(const suites::Options& options, const results::Record& record,
 results::Record measure_here(const suites::Options& options, suites::Progress& progress) {
   expect_lost_pages(options.model.empty() ? "austen-10m" : options.model);
   const suites::Context context = suites::open_context(options, g_stop, progress);
+  g_has_begun = true;
   results::Record record = suites::start_record(context);
   record.build = describe_build();
   run_to_verdict(context, record);
@@ -259,6 +277,7 @@ results::Record run_gate(const suites::Options& options, suites::Progress& progr
       throw engine::InputError(std::string(error.what()) + ".");
     }
   }
+  g_has_begun = true;
   const bool are_counters_exact = policy.counters == ci::CounterRule::kFail;
   suites::GateRun run(options, policy.lossless_samples, are_counters_exact, g_stop, progress);
   const auto measure = [&](int n_processes) { return run.measure_until(n_processes); };
@@ -272,10 +291,12 @@ results::Record run_record(const suites::Options& options, suites::Progress& pro
   results::Record record;
   if (options.command == suites::Command::kGate)
     record = run_gate(options, progress);
-  else if (options.processes > 1)
-    record = suites::run_latency_processes(options, g_stop, progress);
-  else
+  else if (options.processes == 1)
     return measure_here(options, progress);
+  else {
+    g_has_begun = true;
+    record = suites::run_latency_processes(options, g_stop, progress);
+  }
   record.command_line = options.command_line;
   if (record.build.empty()) record.build = describe_build();
   return record;
@@ -283,6 +304,7 @@ results::Record run_record(const suites::Options& options, suites::Progress& pro
 
 int write_report(const suites::Options& options) {
   auto file = open_file<results::OutputFile>(options.out);
+  if (file) remove_at_signal(file->temporary(), {});
   const std::string text = suites::run_report(options);
   if (file) return keep(file, text) ? ExitCode::kPassed : ExitCode::kVoid;
   return show(text) ? ExitCode::kPassed : ExitCode::kVoid;
@@ -294,6 +316,7 @@ int run_program(int argc, char** argv) {
     return show("") ? ExitCode::kPassed : ExitCode::kVoid;
   if (options.command == suites::Command::kReport) return write_report(options);
   auto file = open_file<results::RecordFile>(options.out);
+  if (file) remove_at_signal(file->temporary(), file->samples_temporary());
   suites::Progress progress(options.quiet);
   const auto begin = std::chrono::steady_clock::now();
   results::Record record = run_record(options, progress);

@@ -76,9 +76,10 @@ CLI::Option* add_repeatable(CLI::App& app, const std::string& name, const std::s
 
 void add_model_options(CLI::App& app, Options& o) {
   app.add_option(
-      "--model", o.model,
-      "GGUF file, Hugging Face directory (config.json, *.safetensors, tokenizer.json), or "
-      "synthetic:<shape>[-<type>][:seed=N][:later=X]; default: embedded austen-10m");
+         "--model", o.model,
+         "GGUF file, Hugging Face directory (config.json, *.safetensors, tokenizer.json), or "
+         "synthetic:<shape>[-<type>][:seed=N][:later=X]; default: embedded austen-10m")
+      ->check(not_empty("name a model, or leave --model out for the embedded one"));
   app.add_option("--dtype", o.dtype,
                  "run the weights as stored, or converted to f32, f16, bf16 or q8_0 when read")
       ->capture_default_str();
@@ -150,7 +151,8 @@ void add_decoding_options(CLI::App& app, Options& o) {
 void add_timing_options(CLI::App& app, Options& o) {
   app.add_option("--prompts", o.prompts,
                  "JSON lines with id, category and prompt (or question_id and turns, as Spec-Bench "
-                 "has them); default: the embedded set");
+                 "has them); default: the embedded set")
+      ->check(not_empty("name a file, or leave --prompts out for the embedded set"));
   app.add_option("--max-prompts", o.max_prompts,
                  "prompts taken (latency: from each category in turn, whole batches; model: the "
                  "first ones); 0: the suite's choice")

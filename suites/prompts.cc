@@ -1,5 +1,7 @@
 #include "suites/prompts.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -25,13 +27,21 @@ std::string text_of(const Json& value, const char* field, const std::string& whe
   return value.get<std::string>();
 }
 
+/// A name stands in tables and on terminals.
+std::string name_of(const Json& value, const char* field, const std::string& where) {
+  std::string text = text_of(value, field, where);
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+    throw engine::InputError(where + ": \"" + field + "\" holds control characters.");
+  return text;
+}
+
 /// Numbers are ids too: Spec-Bench counts its questions.
 std::string id_of(const Json& object, const std::string& where) {
   for (const char* field : {"id", "question_id"}) {
     const Json* const id = find(object, field);
     if (id == nullptr) continue;
     if (id->is_number_integer()) return id->dump();
-    if (id->is_string()) return id->get<std::string>();
+    if (id->is_string()) return name_of(*id, field, where);
     throw engine::InputError(where + ": \"" + field + "\" is neither text nor a whole number.");
   }
   return where;
@@ -66,7 +76,7 @@ Prompt parse_line(const std::string& line, const std::string& where) {
                              "with one of them.");
   const Json* const category = find(object, "category");
   return {id_of(object, where),
-          category != nullptr ? text_of(*category, "category", where) : "all",
+          category != nullptr ? name_of(*category, "category", where) : "all",
           prompt != nullptr ? text_of(*prompt, "prompt", where) : first_turn(*turns, where),
           {}};
 }
@@ -74,8 +84,12 @@ Prompt parse_line(const std::string& line, const std::string& where) {
 }  // namespace
 
 std::vector<Prompt> read_prompts(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  if (!stream || std::filesystem::is_directory(file))
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(file, ignored);
+  const bool may_end = std::filesystem::is_regular_file(status) || std::filesystem::is_fifo(status);
+  std::ifstream stream;
+  if (may_end) stream.open(file);
+  if (!may_end || !stream)
     throw engine::InputError("The prompt file " + file.string() +
                              " cannot be read; check --prompts.");
   std::vector<Prompt> prompts;

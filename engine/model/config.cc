@@ -155,6 +155,8 @@ void add_eos(const JsonView& top, ModelConfig& config) {
       config.eos.push_back(id);
   };
   if (std::holds_alternative<std::int64_t>(eos->value().data)) return add(*eos);
+  if (!std::holds_alternative<std::vector<JsonValue>>(eos->value().data))
+    eos->fail("expected a token id or an array of token ids");
   if (eos->as_array().size() > kMaxEos)
     eos->fail("it lists " + std::to_string(eos->as_array().size()) + " tokens, and at most " +
               std::to_string(kMaxEos) + " are supported");

@@ -104,7 +104,8 @@ TEST(Config, RefusesWhatItCannotCompute) {
       {R"({"rope_theta":"big"})", "field 'rope_theta' is 'big'; expected a number"},
       {R"({"tie_word_embeddings":1})", "field 'tie_word_embeddings' is 1; expected true or false"},
       {R"({"eos_token_id":[1,300]})", "field 'eos_token_id[1]' is 300"},
-      {R"({"eos_token_id":"</s>"})", "field 'eos_token_id' is '</s>'"},
+      {R"({"eos_token_id":"</s>"})",
+       "field 'eos_token_id' is '</s>'; expected a token id or an array of token ids"},
   };
   for (const auto& c : cases) {
     json config = small();

@@ -144,8 +144,9 @@ void convert(Model& model, WeightType type, std::size_t memory_limit_bytes) {
     if (matrix.type != type && matrix.n_cols % block_shape(type).n_values == 0)
       n_bytes += static_cast<std::size_t>(matrix.n_rows) * row_bytes(type, matrix.n_cols);
   });
-  require_memory(model.name + " as " + weight_type_name(type), n_bytes, memory_limit_bytes,
-                 "take a type of fewer bits, or run the model as it is stored");
+  require_memory(model.name + " as " + weight_type_name(type), 2 * n_bytes, memory_limit_bytes,
+                 "converted weights are held twice, as made and as packed, so take a type of fewer "
+                 "bits, or run the model as it is stored");
   bool has_changed = false;
   for_each_matrix(model.weights, [&](Matrix& matrix, const std::string& what) {
     if (matrix.type == type) return;

@@ -154,8 +154,8 @@ TEST(Convert, RefusesWhatItCannotDo) {
 
 TEST(Convert, WhatDoesNotFitIsRefusedBeforeItIsTaken) {
   Model model = model_of({1.0F, 2.0F});
-  constexpr std::size_t kBytes = 8 * 128 * 2;  // as float16
-  convert(model, WeightType::kF32, 1);         // nothing changes, nothing is taken
+  constexpr std::size_t kBytes = 2 * 8 * 128 * 2;  // as float16, twice
+  convert(model, WeightType::kF32, 1);             // nothing changes, nothing is taken
   EXPECT_EQ(
       wrong_error([&] { convert(model, WeightType::kF16, kBytes - 1); }, "needs 0.0 MB of memory"),
       "");

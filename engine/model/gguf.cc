@@ -202,7 +202,7 @@ GgufTensor read_tensor(GgufReader& reader, std::uint64_t alignment, std::uint64_
 
 /// Moves the tensors to where the data begins. `tensors` in order of names.
 void place_tensors(std::vector<GgufTensor>& tensors, std::uint64_t data_begin,
-                   std::uint64_t file_bytes, const std::string& file) {
+                   std::uint64_t alignment, std::uint64_t file_bytes, const std::string& file) {
   std::vector<const GgufTensor*> by_place;
   for (GgufTensor& tensor : tensors) {
     // No overflow: both were compared with the size of the file, and a file has fewer than 2^62.
@@ -218,12 +218,20 @@ void place_tensors(std::vector<GgufTensor>& tensors, std::uint64_t data_begin,
   std::sort(by_place.begin(), by_place.end(), [](const GgufTensor* a, const GgufTensor* b) {
     return a->begin != b->begin ? a->begin < b->begin : a->name < b->name;
   });
-  for (std::size_t i = 1; i < by_place.size(); ++i) {
-    const GgufTensor &before = *by_place[i - 1], &tensor = *by_place[i];
-    if (tensor.begin >= before.begin + before.n_bytes) continue;
-    throw InputError(file + ": tensors " + quote(before.name) + " and " + quote(tensor.name) +
-                     " overlap at byte " + std::to_string(tensor.begin) +
-                     "; each byte may belong to one tensor.");
+  std::uint64_t end = data_begin;  // of those before, with what aligns the next
+  for (std::size_t i = 0; i < by_place.size(); ++i) {
+    const GgufTensor& tensor = *by_place[i];
+    if (i > 0 && tensor.begin < by_place[i - 1]->begin + by_place[i - 1]->n_bytes)
+      throw InputError(file + ": tensors " + quote(by_place[i - 1]->name) + " and " +
+                       quote(tensor.name) + " overlap at byte " + std::to_string(tensor.begin) +
+                       "; each byte may belong to one tensor.");
+    // A type or a shape that is not the stored one leaves a hole.
+    if (tensor.begin != end)
+      throw InputError(file + ": tensor " + quote(tensor.name) + " begins at byte " +
+                       std::to_string(tensor.begin) + ", but what lies before it ends at byte " +
+                       std::to_string(end) +
+                       "; the format allows no holes, so the file is damaged.");
+    end = (tensor.begin + tensor.n_bytes + alignment - 1) / alignment * alignment;
   }
 }
 
@@ -252,7 +260,7 @@ GgufFile::GgufFile(std::span<const std::byte> bytes, std::string name)
     throw InputError(name_ + ": tensor " + quote(twice->name) +
                      " appears twice; each may appear once.");
   }
-  place_tensors(tensors_, (reader.position() + step - 1) / step * step, bytes_.size(), name_);
+  place_tensors(tensors_, (reader.position() + step - 1) / step * step, step, bytes_.size(), name_);
 }
 
 std::optional<GgufField> GgufFile::find(std::string_view key) const {

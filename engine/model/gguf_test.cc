@@ -258,6 +258,20 @@ TEST(Gguf, RefusesOffsetsOutsideTheData) {
   EXPECT_EQ(refusal(with_offset(std::uint64_t{1} << 63), "but the whole file has"), "");
 }
 
+// A tensor that is said to be smaller than it is stored leaves one.
+TEST(Gguf, RefusesHoles) {
+  GgufParts parts;
+  parts.tensors = {{"a", {64}, 0, std::string(256, 'x')}, {"b", {8}, 0, std::string(32, 'y')}};
+  EXPECT_EQ(Parsed(parts.bytes())->tensor("b")->begin,
+            Parsed(parts.bytes())->tensor("a")->begin + 256);
+  const std::string bytes = parts.bytes();
+  const std::string info = gguf_text("a") + raw(std::uint32_t{1}) + raw(std::uint64_t{64});
+  const std::size_t at = bytes.find(info) + info.size();
+  const std::string as_f16 = std::string(bytes).replace(at, 4, raw(std::uint32_t{1}));
+  EXPECT_EQ(refusal(as_f16, "tensor 'b' begins at byte"), "");
+  EXPECT_EQ(refusal(as_f16, "the format allows no holes"), "");
+}
+
 TEST(Gguf, RefusesEveryTruncation) {
   for (const GgufParts& parts : {two_tensors(), testing::tiny_gguf()}) {
     const std::string whole = parts.bytes();

@@ -110,8 +110,9 @@ Model make_synthetic(std::string_view source, std::size_t memory_limit_bytes) {
   model.config.eos = {model.config.vocab_size - 1};
   Maker count(spec, Maker::Mode::kCount);
   (void)make_weights(model.config, spec, count);
-  require_memory(model.name, count.n_bytes(), memory_limit_bytes,
-                 "take a shape or a type of fewer bytes");
+  require_memory(model.name, 2 * count.n_bytes(), memory_limit_bytes,
+                 "its weights are held twice, as made and as packed, so take a shape or a type of "
+                 "fewer bytes");
   Maker maker(spec, Maker::Mode::kMake);
   model.weights = make_weights(model.config, spec, maker);
   model.tokenizer = make_tokenizer(model.config.vocab_size, model.name);

@@ -162,7 +162,7 @@ TEST(Synthetic, LogitsSpreadByAboutTwo) {
 
 TEST(Synthetic, WhatDoesNotFitIsRefusedBeforeItIsTaken) {
   EXPECT_EQ(wrong_error([] { make_synthetic("synthetic:llama-7b-f32", 20'000'000'000); },
-                        "synthetic:llama-7b-f32 needs 26.95 GB of memory and 20.00 GB are free"),
+                        "synthetic:llama-7b-f32 needs 53.91 GB of memory and 20.00 GB are free"),
             "");
   EXPECT_EQ(make_synthetic("synthetic:tiny", 1 << 30).name, "synthetic:tiny-bf16");
 }
