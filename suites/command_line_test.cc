@@ -264,6 +264,18 @@ TEST_F(CommandLine, InterruptedBeforeAnythingIsMeasuredItEndsAtOnce) {
     EXPECT_EQ(entry.path().string().find("page"), std::string::npos) << entry.path();
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which itself takes terabytes of address space
+// More threads than the address space has stacks for. OpenMP then ends the program itself, with 1.
+TEST_F(CommandLine, ThreadsThatCannotBeHadAreNoFailedProperty) {
+  const Outcome outcome =
+      run("--version && ulimit -s 262144 && ulimit -v 4000000 && '" SPECBENCH_BINARY_DIR
+          "/bin/specbench' generate --prompt x --max-tokens 2 --threads 512 --quiet --out a.json");
+  EXPECT_EQ(outcome.exit_code, kVoid) << outcome.err;
+  EXPECT_NE(outcome.err.find("try fewer --threads"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(fs::exists(folder_ / "a.json"));
+}
+#endif
+
 // The weights are mapped: a file that is cut short takes pages away that the run still needs. The
 // shell waits until the file is mapped, not for some time, and the decoding that follows reads it
 // for longer than a cut takes.

@@ -59,14 +59,17 @@ void remove_at_signal(const std::filesystem::path& record, const std::filesystem
   std::snprintf(g_temporaries[1], sizeof g_temporaries[1], "%s", samples.c_str());
 }
 
+/// Of a signal handler, or where a library has ended the program.
+[[noreturn]] void end_at_once(std::string_view sentence, ExitCode code) {
+  for (const auto& temporary : g_temporaries)
+    if (temporary[0] != '\0') ::unlink(temporary);
+  (void)!::write(STDERR_FILENO, sentence.data(), sentence.size());
+  ::_exit(code);
+}
+
 extern "C" void on_interrupt(int number) {
-  if (!g_has_begun) {
-    constexpr std::string_view kSentence = "specbench: interrupted before anything was measured.\n";
-    for (const auto& temporary : g_temporaries)
-      if (temporary[0] != '\0') ::unlink(temporary);
-    (void)!::write(STDERR_FILENO, kSentence.data(), kSentence.size());
-    ::_exit(ExitCode::kInterrupted);
-  }
+  if (!g_has_begun)
+    end_at_once("specbench: interrupted before anything was measured.\n", ExitCode::kInterrupted);
   g_stop = true;
   std::signal(number, SIG_DFL);  // a second Ctrl-C ends at once
 }
@@ -105,6 +108,14 @@ void expect_lost_pages(const std::string& model) {
 void occupy_standard_descriptors() {
   for (int file = 0; file < 3; ++file)
     if (::fcntl(file, F_GETFD) == -1) (void)::open("/dev/null", O_RDONLY);
+}
+
+/// OpenMP ends the program where it gets no thread, with the exit code of a failed property.
+bool g_has_ended = false;
+extern "C" void on_exit_of_a_library() {
+  if (!g_has_ended)
+    end_at_once("specbench: a library could not go on, as it says above; try fewer --threads.\n",
+                ExitCode::kVoid);
 }
 
 void listen_to_signals() {
@@ -326,11 +337,7 @@ int run_program(int argc, char** argv) {
   return finish(options, record, file);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  occupy_standard_descriptors();
-  listen_to_signals();
+int run_to_exit_code(int argc, char** argv) {
   try {
     return run_program(argc, argv);
   } catch (const engine::InputError& error) {
@@ -345,4 +352,15 @@ int main(int argc, char** argv) {
     complain(std::string("internal error: ") + error.what());
     return ExitCode::kVoid;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  occupy_standard_descriptors();
+  listen_to_signals();
+  std::atexit(on_exit_of_a_library);
+  const int code = run_to_exit_code(argc, argv);
+  g_has_ended = true;
+  return code;
 }
