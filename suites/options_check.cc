@@ -46,6 +46,8 @@ void check_lossless(const Options& o) {
                    o.mutant));
   need(!o.sequential || o.suite == "lossless",
        "--sequential is for --suite lossless only; leave it out, or use that suite.");
+  need(!o.analyze_calibration || o.suite == "lossless",
+       "--analyze-calibration is for --suite lossless only; leave it out, or use that suite.");
   need(!o.sequential || !o.state.empty(),
        "--sequential needs --state FILE, which carries the run from call to call.");
   need(o.state.empty() || o.sequential,

@@ -274,6 +274,8 @@ TEST(Options, MisuseIsRefusedByName) {
       {{"--suite", "lossless", "--alpha", "nan"}, "--alpha is nan;"},
       {{"--suite", "lossless", "--seeds", "-1"}, "--seeds is -1;"},
       {{"--suite", "lossless", "--seeds", "1000001"}, "--seeds is 1000001;"},
+      {{"--suite", "latency", "--analyze-calibration"},
+       "--analyze-calibration is for --suite lossless only"},
       {{"--suite", "lossless", "--sequential"}, "--sequential needs --state"},
       {{"--suite", "latency", "--sequential", "--state", "f"}, "--suite lossless only"},
       {{"--suite", "lossless", "--state", ""}, "--state: is empty"},
