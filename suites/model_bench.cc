@@ -59,7 +59,7 @@ ModelConfig shape_of(int vocab, int width, int layers, int heads, int kv_heads, 
   return c;
 }
 
-/// A lane of kContext tokens, and steps of n rows behind it.
+/// A lane of `context` tokens, and steps of n rows behind it.
 class Lane {
  public:
   Lane(const Model& model, const BackendOptions& options, int context) : context_(context) {
