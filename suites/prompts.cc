@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
+#include "engine/model/utf8.h"
 
 namespace specbench::suites {
 
@@ -30,7 +31,7 @@ std::string text_of(const Json& value, const char* field, const std::string& whe
 /// A name stands in tables and on terminals.
 std::string name_of(const Json& value, const char* field, const std::string& where) {
   std::string text = text_of(value, field, where);
-  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+  if (std::any_of(text.begin(), text.end(), engine::is_control))
     throw engine::InputError(where + ": \"" + field + "\" holds control characters.");
   return text;
 }

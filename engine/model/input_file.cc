@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/error.h"
+#include "engine/model/utf8.h"
 
 namespace specbench::engine {
 
@@ -80,10 +81,7 @@ std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes
 std::string quote(std::string_view text) {
   constexpr std::size_t kLongest = 80;
   std::string quoted = "'";
-  for (const char c : text.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    quoted += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
+  for (const char c : text.substr(0, kLongest)) quoted += is_control(c) ? '?' : c;
   if (text.size() > kLongest) {
     // A character cut in half would make the message invalid UTF-8.
     while (quoted.size() > 1 && (static_cast<unsigned char>(quoted.back()) & 0x80) != 0)

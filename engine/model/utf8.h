@@ -24,6 +24,9 @@ std::vector<char32_t> code_points(std::string_view text);
 
 std::string to_utf8(char32_t code_point);
 
+/// Of ASCII: what a terminal may obey.
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 /// Unicode's White_Space.
 bool is_white_space(char32_t code_point);
 

@@ -15,6 +15,7 @@
 #include "engine/model/json.h"
 #include "engine/model/safetensors.h"
 #include "engine/model/tensors.h"
+#include "engine/model/utf8.h"
 
 namespace specbench::engine {
 
@@ -33,9 +34,7 @@ using WeightMap = std::map<std::string, std::string, std::less<>>;
 /// has nothing that a terminal obeys.
 bool is_shard_name(std::string_view name) {
   return name.size() <= kMaxShardName && name.ends_with(".safetensors") &&
-         std::none_of(name.begin(), name.end(), [](char c) {
-           return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-         });
+         std::none_of(name.begin(), name.end(), [](char c) { return c == '/' || is_control(c); });
 }
 
 WeightMap read_index(const std::filesystem::path& path) {
